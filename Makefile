@@ -1,0 +1,43 @@
+# Every target sets up what it needs: `make demo` or `make test` may be the very first command.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH_READY := $(VENV)/.bench-ready
+
+.PHONY: help demo test test-slow lint bench dist clean
+help:            ## show the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -e ".[dev]"
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	$(BIN)/pip install -q --disable-pip-version-check -e ".[bench]"
+	@touch $@
+
+demo: $(READY)   ## the main job end to end, on a table whose distribution shifts
+	$(BIN)/python examples/inspection_line.py
+
+test: $(READY)   ## all tests that need no extra data
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(READY)   ## the tests marked slow
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(READY)   ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(BENCH_READY)   ## the search beside its peers: time, memory and objective as ratios
+	$(BIN)/python benchmarks/search.py
+
+dist: $(READY)   ## build the wheel and the source archive
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
+clean:           ## remove everything that was made
+	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

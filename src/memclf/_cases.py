@@ -1,0 +1,154 @@
+"""Cases come as arrays, tables, sparse matrices or lists of anything: counting, picking and keying them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, validate_data
+
+from memclf._numbers import Array
+
+
+def count(cases: Any) -> int:
+    return int(_num_samples(cases))
+
+
+def take(cases: Any, indices: Array) -> Any:
+    """The cases at `indices`, in the same kind of container."""
+    if isinstance(cases, np.ndarray):
+        return cases[indices]
+    return _safe_indexing(cases, indices)
+
+
+def as_cases(X: Any) -> Any:
+    """X itself if single cases can be picked from it, else the array that it can be turned into."""
+    if sp.issparse(X):
+        return X.tocsr()
+    return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
+
+
+def match(estimator: Any, X: Any, *, reset: bool = False) -> None:
+    """Remember the columns of tables and arrays in training, and hold later ones against them."""
+    if getattr(X, "ndim", None) == 2 and not (reset and 0 in X.shape):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                delattr(estimator, name)
+
+
+def is_table(cases: Any) -> bool:
+    """A data frame: named columns, each with its own type."""
+    return hasattr(cases, "columns") and hasattr(cases, "iloc")
+
+
+def as_sequence(cases: Any) -> Any:
+    """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
+    if is_table(cases):
+        return object_array(cases.to_dict("records"))
+    if sp.issparse(cases):
+        return cases.tocsr()
+    if isinstance(cases, np.ndarray):
+        return cases
+    return object_array(list(cases))
+
+
+def object_array(items: list[Any]) -> Array:
+    """A 1-d array whose entries are the items themselves, even when they are sequences."""
+    array = np.empty(len(items), dtype=object)
+    for position, item in enumerate(items):
+        array[position] = item
+    return array
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Consecutive slices of at most `size` that together make up ``range(n)``."""
+    for start in range(0, n, max(1, size)):
+        yield slice(start, min(n, start + size))
+
+
+def distinct(descriptions: Any) -> tuple[Array, Array]:
+    """Indices of the first case of each distinct description, and for every case the number of its group.
+
+    For numeric descriptions the groups come in an order that depends on the descriptions alone, so whatever
+    works through them in order (or draws from them with a seed) does not depend on the order of the rows.
+    Descriptions that cannot be told apart safely (unhashable objects) are all kept.
+
+    >>> first, group = distinct(np.array([[1.0], [2.0], [1.0]]))
+    >>> len(first), bool(group[0] == group[2])
+    (2, True)
+    """
+    n = count(descriptions)
+    if isinstance(descriptions, np.ndarray) and descriptions.dtype.kind in "fiub":
+        return _distinct_rows(descriptions.reshape(n, -1))
+    if isinstance(descriptions, np.ndarray) and descriptions.dtype == object:
+        return _distinct_objects(list(descriptions))
+    if sp.issparse(descriptions):
+        return _distinct_sparse(sp.csr_array(descriptions, copy=True))
+    return np.arange(n), np.arange(n)
+
+
+def _distinct_rows(rows: Array) -> tuple[Array, Array]:
+    bits = np.ascontiguousarray(rows, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+    bits[np.isnan(bits)] = np.nan  # one bit pattern for "missing"
+    words = bits.view(np.uint64)
+    key = _mixed(words)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    if not np.array_equal(words[first[group]], words):  # two rows share a key: practically never
+        _, first, group = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
+def _distinct_sparse(rows: Any) -> tuple[Array, Array]:
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    entry = _mixed(
+        np.column_stack([rows.indices.astype(np.uint64), rows.data.astype(np.float64).view(np.uint64)])
+    )
+    key = np.zeros(rows.shape[0], dtype=np.uint64)
+    np.add.at(key, np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), entry)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    if (rows[first[group]] != rows).nnz:  # two rows share a key: practically never
+        return np.arange(rows.shape[0]), np.arange(rows.shape[0])
+    return first, group.reshape(-1)
+
+
+def _mixed(words: Array) -> Array:
+    """A 64-bit key per row that depends on its values only (splitmix64 steps, column after column)."""
+    key = np.zeros(len(words), dtype=np.uint64)
+    for column in words.T:
+        key = (key ^ column) + np.uint64(0x9E3779B97F4A7C15)
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        key ^= key >> np.uint64(31)
+    return key
+
+
+def _distinct_objects(items: list[Any]) -> tuple[Array, Array]:
+    seen: dict[Any, int] = {}
+    first: list[int] = []
+    group = np.empty(len(items), dtype=np.intp)
+    try:
+        for position, item in enumerate(items):
+            number = seen.setdefault(_hashable(item), len(first))
+            if number == len(first):
+                first.append(position)
+            group[position] = number
+    except TypeError:
+        return np.arange(len(items)), np.arange(len(items))
+    return np.array(first), group
+
+
+def _hashable(item: Any) -> Any:
+    """A key under which only equal descriptions of equal type fall together."""
+    if isinstance(item, dict):
+        return ("dict", tuple((key, _hashable(value)) for key, value in item.items()))
+    if isinstance(item, tuple):
+        return ("tuple", tuple(_hashable(value) for value in item))
+    if isinstance(item, np.ndarray) and item.dtype != object:
+        return ("array", item.dtype.str, item.shape, item.tobytes())
+    return (type(item), item)

@@ -1,0 +1,30 @@
+"""When two similarities count as equal. Kept in one place so that search, routing and tests agree.
+
+Sums inside BLAS depend on the shape of the batch in their last digits. Without a tolerance, the answer to
+a case that is equally similar to two memories would depend on which other cases happen to be in its batch.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+TOLERANCE = 1e-12
+
+
+def reaches(similarity: Array, threshold: Array | float, *, strict: bool = False) -> Array:
+    """Whether a similarity meets a threshold: ``>=``, or ``>`` when `strict`."""
+    if strict:
+        return np.asarray(similarity > np.asarray(threshold) + TOLERANCE)
+    return np.asarray(similarity >= np.asarray(threshold) - TOLERANCE)
+
+
+def first_best(block: Array) -> Array:
+    """Row of the largest value in each column, the smallest row among equals.
+
+    >>> first_best(np.array([[0.2, 0.5], [0.9, 0.5]]))
+    array([1, 0])
+    """
+    return np.asarray((block >= block.max(axis=0) - TOLERANCE).argmax(axis=0))

@@ -1,0 +1,404 @@
+"""The memory classifier: the one place where the parts are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from memclf import _cases, _inputs, unknown
+from memclf._numbers import Array
+from memclf.local import pool
+from memclf.memory import select_memories
+from memclf.routing import Routes, fit_thresholds, route, similarities
+from memclf.similarity.base import fit_describe, positive_weights
+
+if TYPE_CHECKING:
+    from memclf.explain import Explanations
+
+FALLBACKS = ("unknown", "nearest", "global")
+CHOICES = {"start": pool.STARTS, "small_clusters": pool.SMALL}
+
+
+def _local_probabilities(clf: MemoryClassifier) -> bool:
+    """Whether every classifier that may answer gives probabilities."""
+    if hasattr(clf, "estimators_"):
+        answering = [*clf.estimators_, *([] if clf.fallback_ is None else [clf.fallback_])]
+    else:
+        given = clf.estimator
+        if isinstance(given, Mapping):
+            given = list(given.values())
+        answering = list(given) if isinstance(given, Sequence) else [given]
+        answering += [] if isinstance(clf.fallback, str) else [clf.fallback]
+    return all(each is None or hasattr(each, "predict_proba") for each in answering)
+
+
+class MemoryClassifier(ClassifierMixin, BaseEstimator):
+    """A case goes to its most similar memory, and the classifier trained in that memory's cluster answers.
+
+    Parameters
+    ----------
+    similarity : Similarity, function or None
+        What makes two cases alike; see `memclf.similarity`. A function of two cases is wrapped. None:
+        ``RBFSimilarity()``.
+    estimator : classifier, list or mapping, or None
+        The local classifier, cloned for each memory. A list gives one per memory; a mapping from the
+        memory's number to an estimator may name some and a ``"default"``. None: ``LogisticRegression``.
+    threshold : float in (0, 1]
+        b_t: every training case is at least this similar to a memory.
+    n_memories : int or None
+        Fix the number of memories. None: as many as covering all training cases takes.
+    thresholds : "common", "tight", number, sequence or mapping
+        b_k, from which similarity on a memory answers a case: the same `threshold` for all; the least that
+        still covers the memory's own cluster; one number; one per memory; or a mapping from the memory's row
+        in the training data.
+    slack : float
+        By how much "tight" thresholds are loosened.
+    rule : {"argmax_then_check", "check_then_argmax"}
+        The paper's equation (1), or its prose; see `memclf.routing.route`.
+    fallback : "unknown", "nearest", "global" or classifier
+        Who answers when no threshold is met: nobody; the nearest memory's classifier all the same; the
+        estimator trained on everything; another classifier, trained on everything.
+    unknown_label : label
+        The answer when nobody answers. "auto": -1 for numbers, "unknown" for strings.
+    min_cluster_size : int
+        Clusters with fewer cases get no classifier of their own.
+    small_clusters : {"merge", "global"}
+        They join the cluster of the next most similar memory, or are left to the global classifier.
+    start : {"fresh", "global"}
+        "global": fit the estimator on everything first; local classifiers go on from there if they can
+        (``warm_start`` or ``partial_fit``, also as the last step of a pipeline).
+    mode, cover, coverage, n_restarts, max_swaps
+        The search for memories; see `memclf.select_memories`.
+    random_state : int, RandomState or None
+        Seeds the search and every estimator whose own ``random_state`` is None.
+    n_jobs : int or None
+        Workers for describing cases and fitting local classifiers. The result does not depend on it.
+    verbose : int
+        Show progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, in the order of the columns of `predict_proba`.
+    memory_indices_ : ndarray
+        Rows of the memories in the training data, those that stand for most cases first.
+    memories_ : same kind as X
+        The memories.
+    descriptions_ : ndarray
+        Their descriptions.
+    thresholds_ : ndarray
+        b_k of each memory.
+    estimators_ : list
+        The classifier that answers for each memory; memories may share one.
+    labels_ : ndarray
+        Number of the memory that each training case belongs to.
+    cluster_counts_ : ndarray of shape (n_memories, n_classes)
+        Training cases of each class in each cluster.
+    pool_ : Pool
+        How the local classifiers came about.
+    global_ : classifier or None
+        The estimator trained on everything, where something asked for it.
+    fallback_ : classifier or None
+        Who answers when no threshold is met; None for nobody (or the nearest memory's classifier).
+    unknown_label_ : label
+        The answer for unknown.
+    similarity_ : Similarity
+        The fitted similarity.
+    search_result_ : MemorySearchResult
+        What the search did.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn, for tables and arrays.
+
+    Examples
+    --------
+    >>> from memclf import MemoryClassifier
+    >>> from memclf.similarity import RBFSimilarity
+    >>> X = [[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]]
+    >>> y = ["low", "low", "high", "low", "high", "high"]
+    >>> clf = MemoryClassifier(RBFSimilarity(gamma=1.0), threshold=0.8, random_state=0).fit(X, y)
+    >>> clf.predict([[0.1], [5.3], [99.0]])
+    array(['low', 'high', 'unknown'], dtype='<U7')
+    >>> clf.route([[5.3]]).memory
+    array([1])
+    """
+
+    def __init__(
+        self,
+        similarity: Any = None,
+        estimator: Any = None,
+        threshold: float = 0.7,
+        *,
+        n_memories: int | None = None,
+        thresholds: Any = "common",
+        slack: float = 0.0,
+        rule: str = "argmax_then_check",
+        fallback: Any = "unknown",
+        unknown_label: Any = unknown.AUTO,
+        min_cluster_size: int = 1,
+        small_clusters: str = "merge",
+        start: str = "fresh",
+        mode: str = "corrected",
+        cover: str = "auto",
+        coverage: str = "auto",
+        n_restarts: int | None = None,
+        max_swaps: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.similarity = similarity
+        self.estimator = estimator
+        self.threshold = threshold
+        self.n_memories = n_memories
+        self.thresholds = thresholds
+        self.slack = slack
+        self.rule = rule
+        self.fallback = fallback
+        self.unknown_label = unknown_label
+        self.min_cluster_size = min_cluster_size
+        self.small_clusters = small_clusters
+        self.start = start
+        self.mode = mode
+        self.cover = cover
+        self.coverage = coverage
+        self.n_restarts = n_restarts
+        self.max_swaps = max_swaps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+        """Describe the cases, choose memories among them, and fit a classifier in each memory's cluster.
+
+        Parameters
+        ----------
+        X : array, table, list or anything the similarity can describe and the estimator can learn from
+        y : array of labels
+        sample_weight : array or None
+            Goes to the similarity (if it takes weights), the search and the estimators.
+        **params
+            Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
+        """
+        self._check_settings()
+        X = _cases.as_cases(X)
+        _cases.match(self, X, reset=True)
+        self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
+        y = self._check_target(X, y)
+        if sample_weight is not None:
+            sample_weight = positive_weights(sample_weight, len(y))
+        Z = fit_describe(self.similarity_, X, y, sample_weight)
+        self._check_classes(y)
+        params = self._routed(sample_weight, params)
+        # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
+        search_seed, global_seed, fallback_seed = self._seeds()
+        self.search_result_ = select_memories(
+            Z,
+            self.similarity_,
+            self.threshold,
+            n_memories=self.n_memories,
+            n_restarts=self.n_restarts,
+            max_swaps=self.max_swaps,
+            mode=self.mode,
+            cover=self.cover,
+            coverage=self.coverage,
+            sample_weight=sample_weight,
+            random_state=search_seed,
+            verbose=self.verbose,
+        )
+        self.memory_indices_ = self.search_result_.indices
+        self.labels_ = self.search_result_.labels
+        self.memories_ = _cases.take(X, self.memory_indices_)
+        self.descriptions_ = _cases.take(Z, self.memory_indices_)
+        self.thresholds_ = fit_thresholds(
+            self.thresholds,
+            self.threshold,
+            self.memory_indices_,
+            self.labels_,
+            self.search_result_.similarity,
+            self.slack,
+        )
+        q = len(self.memory_indices_)
+        counted = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
+        self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
+        np.add.at(
+            self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1
+        )
+        self._fit_classifiers(X, y, counted, params, global_seed, fallback_seed)
+        return self
+
+    def _check_settings(self) -> None:
+        for name, allowed in CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, allowed))}; got {getattr(self, name)!r}"
+                )
+        size = self.min_cluster_size
+        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
+            raise ValueError(f"min_cluster_size must be a whole number of at least 1, got {size!r}")
+        if isinstance(self.fallback, str):
+            if self.fallback not in FALLBACKS:
+                raise ValueError(
+                    f"fallback must be one of {', '.join(map(repr, FALLBACKS))} or a classifier; got {self.fallback!r}"
+                )
+        else:
+            pool.check_classifier(self.fallback)
+        route(np.ones((1, 1)), np.ones(1), self.rule)
+
+    def _check_target(self, X: Any, y: Any) -> Array:
+        if y is None:
+            raise ValueError("MemoryClassifier requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        check_consistent_length(X, y)
+        return np.asarray(y)
+
+    def _check_classes(self, y: Array) -> None:
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only, {self.classes_.tolist()[0]!r} (n_samples={len(y)}); a classifier needs at "
+                "least two classes to tell apart"
+            )
+        self.unknown_label_ = unknown.label_for(self.classes_, self.unknown_label)
+        if self.fallback == "unknown":
+            unknown.check_free(self.classes_, self.unknown_label_)
+
+    def _seeds(self) -> tuple[Any, int | None, int | None]:
+        """Seeds for the search, the global classifier and the fallback; the greedy search stays free of chance."""
+        if self.random_state is None:
+            return None, None, None
+        draws = check_random_state(self.random_state).randint(2**31 - 1, size=3)
+        return int(draws[0]), int(draws[1]), int(draws[2])
+
+    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """What goes to the estimators' fit, by scikit-learn's metadata routing when that is switched on."""
+        if sample_weight is not None:
+            params = {"sample_weight": sample_weight, **params}
+        if not routing_enabled() or not params:
+            return params
+        return dict(process_routing(self, "fit", **params).estimator.fit)
+
+    def _fit_classifiers(
+        self,
+        X: Any,
+        y: Array,
+        counted: Array,
+        params: dict[str, Any],
+        global_seed: int | None,
+        fallback_seed: int | None,
+    ) -> None:
+        template = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        q = len(self.memory_indices_)
+        members = [counted[self.labels_[counted] == k] for k in range(q)]
+        likeness = similarities(
+            self.similarity_, self.descriptions_, self.memory_indices_, self.descriptions_
+        )
+        home = pool.assign(members, likeness, int(self.min_cluster_size), self.small_clusters)
+        self.global_ = None
+        if self.start == "global" or self.fallback == "global" or (home == pool.GLOBAL).any():
+            templates = pool.templates_for(template, q)
+            if isinstance(template, Mapping):
+                templates = [template.get("default", templates[0])]
+            self.global_ = pool.fit_whole(templates[0], X, y, counted, params, global_seed)
+        self.fallback_ = None
+        if self.fallback == "global":
+            self.fallback_ = self.global_
+        elif not isinstance(self.fallback, str):
+            self.fallback_ = pool.fit_whole(self.fallback, X, y, counted, params, fallback_seed)
+        seeds = (
+            None if global_seed is None else np.random.default_rng(global_seed).integers(2**31 - 1, size=q)
+        )
+        self.pool_ = pool.fit_pool(
+            X,
+            y,
+            members,
+            home,
+            template,
+            self.global_,
+            start=self.start,
+            seeds=seeds,
+            params=params,
+            rows_of_memories=self.memory_indices_,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        self.estimators_ = self.pool_.estimators
+
+    # ---------------------------------------------------------------------------------------------- answering
+
+    def route(self, X: Any) -> Routes:
+        """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not."""
+        check_is_fitted(self)
+        X = _cases.as_cases(X)
+        _cases.match(self, X)
+        Z = self.similarity_.describe(X)
+        block = similarities(self.similarity_, self.descriptions_, self.memory_indices_, Z)
+        return route(block, self.thresholds_, self.rule)
+
+    def predict(self, X: Any) -> Array:
+        """The answer of each case's local classifier, or what `fallback` says where no threshold is met."""
+        X = _cases.as_cases(X)
+        return self.predict_routed(X, self.route(X))
+
+    def predict_routed(self, X: Any, routes: Routes) -> Array:
+        """`predict` for cases whose routes are known already, so that they are not described again."""
+        return self._ask(
+            X, routes, "predict", unknown.answers(self.classes_, len(routes), self.unknown_label_)
+        )
+
+    @available_if(_local_probabilities)
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities, one column per entry of `classes_`; all zero for unknown."""
+        X = _cases.as_cases(X)
+        return self.predict_proba_routed(X, self.route(X))
+
+    def predict_proba_routed(self, X: Any, routes: Routes) -> Array:
+        """`predict_proba` for cases whose routes are known already."""
+        return self._ask(X, routes, "predict_proba", unknown.probabilities(len(routes), len(self.classes_)))
+
+    def _ask(self, X: Any, routes: Routes, method: str, out: Array) -> Array:
+        estimators = list(self.estimators_)
+        branch = routes.nearest if self.fallback == "nearest" else routes.memory
+        if self.fallback_ is not None:
+            branch = np.where(routes.known, branch, len(estimators))
+            estimators.append(self.fallback_)
+        answer = pool.ask(estimators, branch, X, method, out, self.classes_)
+        if (
+            method == "predict" and self.fallback != "unknown"
+        ):  # nothing is unknown: the classes' own type will do
+            return answer.astype(self.classes_.dtype)
+        return answer
+
+    def explain(self, X: Any) -> Explanations:
+        """For each case the memory behind the answer, in words and as a table; see `memclf.explain`."""
+        from memclf.explain import explain
+
+        return explain(self, X)
+
+    # ------------------------------------------------------------------------------- scikit-learn's house rules
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What `fit` passes on to the estimator."""
+        template = LogisticRegression() if self.estimator is None else self.estimator
+        if isinstance(template, Mapping):
+            template = next(iter(template.values()))
+        elif isinstance(template, Sequence):
+            template = template[0]
+        router = MetadataRouter(owner=type(self).__name__)
+        return router.add(estimator=template, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+
+    def __sklearn_tags__(self) -> Any:
+        return _inputs.tags(super().__sklearn_tags__(), self.similarity)

@@ -1,0 +1,41 @@
+"""Everything memclf raises or warns about on its own account."""
+
+
+class MemclfError(Exception):
+    """Base of all errors that memclf raises itself."""
+
+
+class SimilarityError(MemclfError, ValueError):
+    """A similarity returned something that is not a similarity; the message names the pair and the value."""
+
+
+class CoverageError(MemclfError, ValueError):
+    """The memories that were asked for cannot cover every case at the threshold that was asked for."""
+
+
+class LocalFitError(MemclfError, RuntimeError):
+    """A local classifier failed to fit; the message names the memory, its size and its classes."""
+
+
+class MissingExtraError(MemclfError, ImportError):
+    """An optional package is not installed; the message names the extra that brings it."""
+
+
+class ModelFolderError(MemclfError, ValueError):
+    """A model folder is damaged, hostile or of the wrong format; the message names the file."""
+
+
+class UntrustedTypeError(ModelFolderError):
+    """A model folder wants types or functions that nobody has allowed; `names` lists them."""
+
+    def __init__(self, message: str, names: list[str]):
+        super().__init__(message)
+        self.names = names
+
+
+class SlowSimilarityWarning(UserWarning):
+    """The search is about to make so many slow comparisons that the user should know beforehand."""
+
+
+class SimilarityWarning(UserWarning):
+    """A similarity is legal but unusual (asymmetric, or a case is not fully alike to itself)."""

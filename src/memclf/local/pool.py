@@ -1,0 +1,270 @@
+"""One estimator per memory: fitting them on their clusters, asking the right ones, in the order asked.
+
+The pool receives plain index arrays and knows nothing of similarities.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf._progress import track
+from memclf.exceptions import LocalFitError
+
+STARTS = ("fresh", "global")
+SMALL = ("merge", "global")
+GLOBAL = -1  # in place of a memory's number: the global classifier
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The local classifiers of all memories.
+
+    Attributes
+    ----------
+    estimators : list
+        One per memory. Memories that share a classifier hold the same object.
+    trained_with : ndarray of int
+        For each memory the memory whose classifier answers for it: itself, the one its small cluster was
+        merged into, or -1 for the global classifier.
+    origins : list of str
+        How each classifier came about: "fresh", "global" (started from the global classifier), "constant",
+        "merged" or "handed to global".
+    """
+
+    estimators: list[Any]
+    trained_with: Array
+    origins: list[str]
+
+
+def assign(members: list[Array], likeness: Array, least: int, small: str) -> Array:
+    """Which memory's training set each cluster joins: itself when large enough.
+
+    Parameters
+    ----------
+    members : list of arrays
+        Rows of each cluster.
+    likeness : ndarray of shape (q, q)
+        Similarities of the memories among themselves.
+    least : int
+        Clusters smaller than this are merged or handed on, smallest first.
+    small : {"merge", "global"}
+
+    Examples
+    --------
+    >>> likeness = np.array([[1.0, 0.1, 0.8], [0.1, 1.0, 0.2], [0.8, 0.2, 1.0]])
+    >>> assign([np.arange(9), np.arange(9), np.arange(2)], likeness, 5, "merge")
+    array([0, 1, 0])
+    """
+    q = len(members)
+    home = np.arange(q)
+    sizes = np.array([len(rows) for rows in members])
+    while True:
+        heads = np.flatnonzero(home == np.arange(q))
+        too_small = heads[sizes[heads] < least]
+        if not len(too_small):
+            return home
+        if small == "global":
+            home[np.isin(home, too_small)] = GLOBAL
+            return home
+        if len(heads) == 1:
+            return np.full(q, GLOBAL)  # all cases together are fewer than asked for
+        loser = too_small[sizes[too_small].argmin()]
+        others = heads[heads != loser]
+        winner = others[likeness[others, loser].argmax()]
+        home[home == loser] = winner
+        sizes[winner] += sizes[loser]
+
+
+def fit_pool(
+    X: Any,
+    y: Array,
+    members: list[Array],
+    home: Array,
+    estimator: Any,
+    global_estimator: Any,
+    *,
+    start: str,
+    seeds: Array | None,
+    params: dict[str, Any],
+    rows_of_memories: Array,
+    n_jobs: int | None,
+    verbose: int,
+) -> Pool:
+    """Fit one estimator per memory on the cases of the clusters that are at home with it."""
+    q = len(members)
+    templates = templates_for(estimator, q)
+    heads = [k for k in range(q) if home[k] == k]
+    jobs = []
+    for k in heads:
+        rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
+        own = {name: _slice(value, rows, len(y)) for name, value in params.items()}
+        begin = global_estimator if start == "global" else None
+        seed = None if seeds is None else int(seeds[k])
+        where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
+        jobs.append(delayed(_fit_one)(templates[k], _cases.take(X, rows), y[rows], own, begin, seed, where))
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    fitted = dict(
+        zip(
+            heads,
+            track(run(jobs), total=len(jobs), what="fitting local classifiers", verbose=verbose),
+            strict=True,
+        )
+    )
+    estimators, origins = [], []
+    for k in range(q):
+        if home[k] == GLOBAL:
+            estimators.append(global_estimator)
+            origins.append("handed to global")
+        else:
+            estimators.append(fitted[home[k]][0])
+            origins.append(fitted[k][1] if home[k] == k else "merged")
+    return Pool(estimators=estimators, trained_with=home, origins=origins)
+
+
+def templates_for(estimator: Any, q: int) -> list[Any]:
+    """The unfitted estimator of each memory, from one for all, a list, or a mapping with a default."""
+    if isinstance(estimator, Mapping):
+        strange = sorted(map(str, set(estimator) - set(range(q)) - {"default"}))
+        if strange:
+            raise ValueError(
+                f"estimator names the memories {strange}, but the memories are numbered 0 to {q - 1} "
+                "(and 'default' stands for all others)"
+            )
+        if missing := [k for k in range(q) if k not in estimator and "default" not in estimator]:
+            raise ValueError(f"estimator gives nothing for the memories {missing}; add them or a 'default'")
+        templates = [estimator[k] if k in estimator else estimator["default"] for k in range(q)]
+    elif isinstance(estimator, Sequence):
+        if len(estimator) != q:
+            raise ValueError(
+                f"estimator is a list of {len(estimator)} for {q} memories; give one per memory (fix their number "
+                "with n_memories), or a mapping with a 'default'"
+            )
+        templates = list(estimator)
+    else:
+        templates = [estimator] * q
+    for template in templates:
+        check_classifier(template)
+    return templates
+
+
+def check_classifier(estimator: Any) -> None:
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")) or isinstance(estimator, type):
+        raise TypeError(f"estimator must be a classifier with fit and predict, got {estimator!r}")
+    if not is_classifier(estimator):
+        raise TypeError(f"estimator must be a classifier, got the {type(estimator).__name__} {estimator!r}")
+
+
+def fit_whole(estimator: Any, X: Any, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:
+    """The estimator trained on everything that counts: the global classifier."""
+    if len(rows) < len(y):
+        params = {name: _slice(value, rows, len(y)) for name, value in params.items()}
+        X, y = _cases.take(X, rows), y[rows]
+    return _fitted(seeded(clone(estimator), seed), X, y, params)
+
+
+def seeded(estimator: Any, seed: int | None) -> Any:
+    """Give a seed to every `random_state` that the user left open."""
+    if seed is not None:
+        rng = np.random.default_rng(seed)
+        open_states = {
+            name: int(rng.integers(2**31 - 1))
+            for name, value in sorted(estimator.get_params(deep=True).items())
+            if (name == "random_state" or name.endswith("__random_state")) and value is None
+        }
+        if open_states:
+            estimator.set_params(**open_states)
+    return estimator
+
+
+def _slice(value: Any, rows: Array, n: int) -> Any:
+    """The part of a fit parameter that belongs to these rows; what is not one per case is passed whole."""
+    per_case = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
+    return _cases.take(value, rows) if per_case else value
+
+
+def _fit_one(
+    template: Any, X: Any, y: Array, params: dict[str, Any], begin: Any, seed: int | None, where: str
+) -> tuple[Any, str]:
+    classes = np.unique(y)
+    if len(classes) == 1:
+        return constant(classes[0]), "constant"
+    try:
+        if begin is not None and type(begin) is type(template):
+            local = _continued(begin, X, y, params)
+            if local is not None:
+                return local, "global"
+        return _fitted(seeded(clone(template), seed), X, y, params), "fresh"
+    except Exception as error:
+        counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
+        raise LocalFitError(
+            f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
+            f"{type(error).__name__}: {error}. Larger clusters help (min_cluster_size, a lower threshold), as does "
+            "an estimator that can work with few cases."
+        ) from error
+
+
+def constant(label: Any) -> Any:
+    """Answers one class, always. Nothing is trained."""
+    return DummyClassifier(strategy="most_frequent").fit(np.zeros((1, 1)), np.array([label]))
+
+
+def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
+    if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight"):
+        if not isinstance(estimator, Pipeline):
+            raise TypeError(f"{type(estimator).__name__} does not take sample_weight")
+        last = estimator.steps[-1][0]
+        params = {f"{last}__{name}": value for name, value in params.items()}
+    return estimator.fit(X, y, **params)
+
+
+def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
+    """A copy of the global classifier, trained on with the cluster; None when it cannot be continued."""
+    if isinstance(begin, Pipeline):  # its last step goes on, on what the steps before it make of the cases
+        last = _continued(begin[-1], begin[:-1].transform(X) if len(begin) > 1 else X, y, params)
+        return None if last is None else Pipeline([*begin.steps[:-1], (begin.steps[-1][0], last)])
+    settings = begin.get_params(deep=False)
+    local = copy.deepcopy(begin)
+    if "warm_start" in settings and np.array_equal(np.unique(y), begin.classes_):
+        more = {}
+        if "n_estimators" in settings:  # as many trees again, grown on the cluster
+            more["n_estimators"] = 2 * settings["n_estimators"]
+        elif isinstance(begin, HistGradientBoostingClassifier):
+            more["max_iter"] = 2 * settings["max_iter"]
+        return local.set_params(warm_start=True, **more).fit(X, y, **params)
+    if hasattr(local, "partial_fit"):
+        return local.partial_fit(X, y, **params)
+    return None
+
+
+def ask(estimators: list[Any], branch: Array, X: Any, method: str, out: Array, classes: Array) -> Array:
+    """Fill `out` with the answers of the estimators that were chosen: one call per estimator.
+
+    `branch` holds for every case the position in `estimators`, or -1 to leave `out` as it is. For
+    probabilities, the columns of each estimator are put where `classes` has them.
+    """
+    # Memories that share a classifier are asked together.
+    number = {id(estimator): k for k, estimator in reversed(list(enumerate(estimators)))}
+    shared = np.array([number[id(estimator)] for estimator in estimators], dtype=np.intp)
+    chosen = np.where(branch >= 0, shared[branch], -1)
+    for k in np.unique(chosen[chosen >= 0]):
+        rows = np.flatnonzero(chosen == k)
+        answer = getattr(estimators[k], method)(_cases.take(X, rows))
+        if method == "predict_proba":
+            columns = np.searchsorted(classes, estimators[k].classes_)
+            out[np.ix_(rows, columns)] = answer
+        else:
+            out[rows] = answer
+    return out

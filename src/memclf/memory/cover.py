@@ -1,0 +1,139 @@
+"""First memories: enough of them that every case is within the threshold of one (paper, Algorithm 2).
+
+Each function returns positions of memories. `spread` and `greedy_spread` are for a fixed number of memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from memclf import _cases
+from memclf._numbers import Array, reaches
+from memclf.memory.columns import BLOCK, Columns
+
+TRIES = 4  # candidates per step of `spread`, as in greedy k-means++
+
+
+def random_cover(
+    columns: Columns, threshold: float, rng: np.random.Generator, *, strict: bool = False
+) -> Array:
+    """A random uncovered case becomes a memory, again and again, until every case is covered.
+
+    The memory itself always counts as covered, so this ends for any threshold (spec, A8). Memories that the
+    later ones have made superfluous are dropped.
+    """
+    memories: list[int] = []
+    covers: list[Array] = []
+    uncovered = np.ones(columns.n, dtype=bool)
+    while uncovered.any():
+        left = np.flatnonzero(uncovered)
+        position = int(left[rng.integers(len(left))])
+        column = columns.block(np.array([position]))[0]
+        columns.own(position, column, threshold)
+        covered = reaches(column, threshold, strict=strict)
+        covered[position] = True
+        memories.append(position)
+        covers.append(np.flatnonzero(covered))
+        uncovered[covered] = False
+    return _needed(np.array(memories), covers, columns.n)
+
+
+def _needed(memories: Array, covers: list[Array], n: int) -> Array:
+    """The memories without those whose cases the others cover as well, smallest covers dropped first."""
+    times = np.zeros(n, dtype=np.intp)
+    for covered in covers:
+        times[covered] += 1
+    keep = np.ones(len(memories), dtype=bool)
+    for k in np.argsort([len(covered) for covered in covers], kind="stable"):
+        if (times[covers[k]] > 1).all():
+            times[covers[k]] -= 1
+            keep[k] = False
+    return memories[keep]
+
+
+def greedy_cover(columns: Columns, threshold: float, weights: Array, *, strict: bool = False) -> Array:
+    """The case that covers most of what is uncovered becomes a memory, again and again.
+
+    Compares all pairs about twice (never held together), and reaches the threshold with fewer memories.
+    Among cases that cover equally much, the one more similar to what it covers wins.
+    """
+
+    def worth(block: Array, uncovered: Array) -> Array:
+        return np.asarray(reaches(block, threshold, strict=strict) * (1 + 1e-6 * block) * uncovered)
+
+    def absorb(position: int, uncovered: Array) -> tuple[Array, bool]:
+        column = columns.block(np.array([position]))[0]
+        columns.own(position, column, threshold)
+        covered = reaches(column, threshold, strict=strict)
+        covered[position] = True
+        left = np.where(covered, 0.0, uncovered)
+        return left, bool(left.any())
+
+    return _greedy(columns, weights, np.ones(columns.n), worth, absorb)
+
+
+def greedy_spread(columns: Columns, n_memories: int, weights: Array) -> Array:
+    """The case that raises the objective most becomes a memory, `n_memories` times (PAM's BUILD)."""
+    count = 0
+
+    def worth(block: Array, best: Array) -> Array:
+        return np.maximum(block - best, 0.0)
+
+    def absorb(position: int, best: Array) -> tuple[Array, bool]:
+        nonlocal count
+        count += 1
+        return np.maximum(best, columns.block(np.array([position]))[0]), count < n_memories
+
+    return _greedy(columns, weights, np.zeros(columns.n), worth, absorb)
+
+
+def _greedy(
+    columns: Columns,
+    weights: Array,
+    state: Array,
+    worth: Callable[[Array, Array], Array],
+    absorb: Callable[[int, Array], tuple[Array, bool]],
+) -> Array:
+    """Take the candidate of largest total worth, again and again.
+
+    A candidate's worth for a case depends on their similarity and the case's state. After each choice only
+    the cases whose state has changed are looked at anew, which happens to a covered case just once.
+    """
+    everyone = np.arange(columns.n)
+    gain = np.concatenate([worth(block, state) @ weights for _, block in columns.blocks(everyone)])
+    memories: list[int] = []
+    more = True
+    while more:
+        position = int(gain.argmax())
+        memories.append(position)
+        new, more = absorb(position, state)
+        changed = np.flatnonzero(new != state)
+        for part in _cases.chunks(columns.n if more else 0, max(1, BLOCK // max(1, len(changed)))):
+            block = columns.block(everyone[part], changed)
+            gain[part] += (worth(block, new[changed]) - worth(block, state[changed])) @ weights[changed]
+        gain[memories] = -np.inf
+        state = new
+    return np.array(memories)
+
+
+def spread(
+    columns: Columns, n_memories: int, weights: Array, rng: np.random.Generator, given: Array | None = None
+) -> Array:
+    """`n_memories` cases, each drawn with probability in proportion to how badly it is represented so far."""
+    memories = [] if given is None else [int(position) for position in given]
+    best = columns.block(np.array(memories)).max(axis=0) if memories else np.zeros(columns.n)
+    while len(memories) < n_memories:
+        chance = weights * (1 - best)
+        chance[memories] = 0.0
+        if not chance.sum() > 0:  # everything is fully represented already: any further case will do
+            chance = np.ones(columns.n)
+            chance[memories] = 0.0
+        drawn = rng.choice(columns.n, size=TRIES if memories else 1, p=chance / chance.sum())
+        block = columns.block(drawn)
+        better = np.maximum(block - best, 0.0) @ weights
+        winner = int(better.argmax())
+        memories.append(int(drawn[winner]))
+        best = np.maximum(best, block[winner])
+    return np.array(memories)

@@ -1,0 +1,82 @@
+"""What a search returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from memclf._numbers import Array
+
+
+@dataclass(frozen=True)
+class Round:
+    """One restart of the search."""
+
+    n_memories: int
+    first_objective: float  # of the cover, before any swap
+    objective: float
+    objectives: tuple[float, ...]  # after each accepted swap
+    n_candidates: int
+    n_uncovered: int
+
+    @property
+    def n_accepted(self) -> int:
+        return len(self.objectives)
+
+
+@dataclass(frozen=True)
+class MemorySearchResult:
+    """The memories that a search found, and how good they are.
+
+    Attributes
+    ----------
+    indices : ndarray
+        Rows of the memories in the data; memory 0 stands for most cases, the last for fewest.
+    labels : ndarray
+        For every case the number (0..q-1) of its most similar memory.
+    similarity : ndarray
+        For every case its similarity to that memory.
+    objective : float
+        Sum over the cases (times their weights) of their similarity to their memory: the paper's score.
+    cost : float
+        Total weight minus objective, for those who think in distances.
+    coverage : float
+        Share of the cases whose similarity reaches the threshold.
+    uncovered : ndarray
+        Rows of the cases that do not reach it.
+    history : tuple of Round
+        One entry per restart.
+    best_round : int
+        The restart that the memories come from.
+    n_evaluations : int
+        Comparisons of two descriptions that were made.
+    n_distinct : int
+        Cases that were left after merging those with identical descriptions.
+    threshold, mode
+        As asked for.
+    """
+
+    indices: Array = field(repr=False)
+    labels: Array = field(repr=False)
+    similarity: Array = field(repr=False)
+    objective: float
+    cost: float
+    coverage: float
+    uncovered: Array = field(repr=False)
+    history: tuple[Round, ...] = field(repr=False)
+    best_round: int
+    n_evaluations: int
+    n_distinct: int
+    threshold: float
+    mode: str
+
+    @property
+    def n_memories(self) -> int:
+        return len(self.indices)
+
+    def __str__(self) -> str:
+        n = len(self.labels)
+        return (
+            f"{self.n_memories} memories for {n} cases ({self.n_distinct} distinct): mean similarity "
+            f"{self.similarity.mean():.3f}, {self.coverage:.1%} of the cases within {self.threshold:g}; "
+            f"{self.n_evaluations:,} comparisons"
+        )

@@ -1,0 +1,115 @@
+"""Exchanging a memory for a better one: the O(n + q) judgement of one candidate against all q memories.
+
+The caches and the formula are those of FastPAM (Schubert and Rousseeuw 2021), turned from distances to
+similarities. For each case: its best memory `near` with similarity `best`, its next best `second` with
+similarity `next`. For a candidate with column s, replacing memory k changes the objective by
+
+    G_k = sum_i w_i max(0, s_i - best_i) + sum_{near(i)=k} w_i (min(max(s_i, next_i), best_i) - best_i)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memclf._numbers import TOLERANCE, Array, reaches
+
+
+class Exchange:
+    """A set of memories, ready to judge candidates and to swap them in.
+
+    Memory is O(n q): the similarities of the q memories, and six numbers per case.
+    """
+
+    def __init__(
+        self, memories: Array, block: Array, weights: Array, threshold: float, *, enforce: bool = False
+    ):
+        self.memories = np.array(memories)
+        self.block = block
+        self.weights = weights
+        self.threshold = threshold
+        self.enforce = enforce
+        self.near, self.best, self.second, self.next = _two_best(block)
+        self.touched = np.ones(len(memories), dtype=bool)  # clusters that changed since somebody last looked
+        self._sum_up()
+
+    @property
+    def q(self) -> int:
+        return len(self.memories)
+
+    @property
+    def objective(self) -> float:
+        return float(self.best @ self.weights)
+
+    @property
+    def smallest_gain(self) -> float:
+        """Gains below this are rounding."""
+        return float(TOLERANCE * self.weights.sum())
+
+    def uncovered(self) -> Array:
+        return np.flatnonzero(~reaches(self.best, self.threshold))
+
+    def gains(self, block: Array) -> Array:
+        """Change of the objective for each candidate (row of `block`) in place of each memory: shape (c, q).
+
+        When coverage is enforced, swaps that leave more cases uncovered than before have gain -inf.
+        """
+        c, n = block.shape
+        # Where a candidate is not above a case's second best memory it changes nothing for that case.
+        flat = np.flatnonzero(block > self.next)
+        row, case = np.divmod(flat, n)
+        value, best = block.ravel()[flat], self.best[case]
+        weight = self.weights[case]
+        added = np.bincount(row, weight * np.maximum(value - best, 0.0), c)
+        kept = weight * (np.minimum(value, best) - self.next[case])
+        kept = np.bincount(row * self.q + self.near[case], kept, c * self.q).reshape(c, self.q)
+        gains = np.asarray(added[:, None] - self._removal_loss + kept)
+        if self.enforce:
+            gains[self._newly_uncovered(block) > 0] = -np.inf
+        return gains
+
+    def swap(self, k: int, candidate: int, column: Array) -> None:
+        """Put the candidate in the place of memory k and bring the caches up to date."""
+        self.memories[k] = candidate
+        self.block[k] = column
+        lost = np.flatnonzero((self.near == k) | (self.second == k))
+        self.near[lost], self.best[lost], self.second[lost], self.next[lost] = _two_best(self.block[:, lost])
+        gained = np.flatnonzero(column > self.next)
+        gained = gained[(self.near[gained] != k) & (self.second[gained] != k)]
+        first = column[gained] > self.best[gained]
+        new_best, new_second = gained[first], gained[~first]
+        self.second[new_best], self.next[new_best] = self.near[new_best], self.best[new_best]
+        self.near[new_best], self.best[new_best] = k, column[new_best]
+        self.second[new_second], self.next[new_second] = k, column[new_second]
+        self.touched[self.near[lost]] = self.touched[self.near[gained]] = self.touched[k] = True
+        self._sum_up()
+
+    def _sum_up(self) -> None:
+        self._removal_loss = np.bincount(self.near, self.weights * (self.best - self.next), self.q)
+        if self.enforce:
+            covered = reaches(self.best, self.threshold)
+            self._sole = np.flatnonzero(covered & ~reaches(self.next, self.threshold))
+            self._sole_near = self.near[self._sole]
+            self._bare = np.flatnonzero(~covered)
+            self._sole_count = np.bincount(self._sole_near, minlength=self.q)
+
+    def _newly_uncovered(self, block: Array) -> Array:
+        """How many more cases would be uncovered: those only memory k covers, less those the candidate does."""
+        c = len(block)
+        row, case = np.nonzero(reaches(block[:, self._sole], self.threshold))
+        kept = np.bincount(row * self.q + self._sole_near[case], minlength=c * self.q).reshape(c, self.q)
+        won = reaches(block[:, self._bare], self.threshold).sum(axis=1)
+        return np.asarray(self._sole_count - kept - won[:, None])
+
+
+def _two_best(block: Array) -> tuple[Array, Array, Array, Array]:
+    """Per column: row and value of the largest entry, row and value of the next (0 when there is none)."""
+    q, n = block.shape
+    cases = np.arange(n)
+    near = block.argmax(axis=0)
+    best = block[near, cases]
+    if q == 1:
+        return near, best, np.full(n, -1), np.zeros(n)
+    rest = block.copy()
+    rest[near, cases] = -1.0
+    second = rest.argmax(axis=0)
+    return near, best, second, rest[second, cases]

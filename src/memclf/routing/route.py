@@ -1,0 +1,145 @@
+"""From a case to its memory, or to unknown: equation (1) of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from memclf import _cases
+from memclf._numbers import Array, first_best, reaches
+from memclf.similarity.base import checked
+
+RULES = ("argmax_then_check", "check_then_argmax")
+NONE = -1  # in place of a memory's number: there is none
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way of one case. `memory` is -1 when no threshold is met."""
+
+    memory: int
+    nearest: int
+    similarity: float
+    threshold: float
+    runner_up: int
+    runner_up_similarity: float
+    margin: float
+    known: bool
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The ways of many cases, one entry per case in every array; indexing gives single `Route` objects.
+
+    Attributes
+    ----------
+    memory : ndarray of int
+        Number (0..q-1) of the memory that answers, -1 for unknown.
+    nearest : ndarray of int
+        Number of the memory that was considered: the same, but given for unknown cases too.
+    similarity, threshold : ndarray
+        Similarity to the considered memory and that memory's threshold.
+    runner_up : ndarray of int
+        The next most similar memory, -1 if there is only one.
+    runner_up_similarity, margin : ndarray
+        Its similarity, and by how much the considered memory is more similar. The margin can be negative
+        under "check_then_argmax", when a more similar memory's threshold was not met.
+    known : ndarray of bool
+        Whether the threshold is met.
+    n_memories : int
+    """
+
+    memory: Array
+    nearest: Array
+    similarity: Array
+    threshold: Array
+    runner_up: Array
+    runner_up_similarity: Array
+    margin: Array
+    known: Array
+    n_memories: int
+
+    @property
+    def branch(self) -> Array:
+        """Which of the q + 1 branches fires: the memory's number, or q for unknown."""
+        return np.where(self.known, self.memory, self.n_memories)
+
+    def __len__(self) -> int:
+        return len(self.memory)
+
+    def __getitem__(self, position: int) -> Route:
+        return Route(**{name: getattr(self, name)[position].item() for name in _COLUMNS})
+
+    def __iter__(self) -> Iterator[Route]:
+        return (self[position] for position in range(len(self)))
+
+    def to_dict(self) -> dict[str, Array]:
+        """Column name -> values: what ``pandas.DataFrame`` takes."""
+        return {name: getattr(self, name) for name in _COLUMNS}
+
+    def to_frame(self) -> Any:
+        """A data frame with one row per case (needs pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict())
+
+
+_COLUMNS = [field.name for field in fields(Route)]
+
+
+def similarities(similarity: Any, memories: Any, indices: Array, Z: Any) -> Array:
+    """Similarities of all memories (rows) to all cases (columns), checked."""
+    n, q = _cases.count(Z), len(indices)
+    block = similarity.compare(memories, Z)
+    return checked(similarity, block, (q, n), indices, -1 - np.arange(n))
+
+
+def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> Routes:
+    """Send each case (column of `block`) to a memory (row) or to unknown.
+
+    Parameters
+    ----------
+    block : ndarray of shape (q, n)
+        Similarities of the memories to the cases.
+    thresholds : ndarray of shape (q,)
+        b_k of each memory.
+    rule : {"argmax_then_check", "check_then_argmax"}
+        The paper's equation: the most similar memory, if its threshold is met. The paper's prose: the most
+        similar among the memories whose thresholds are met. They differ only where thresholds differ. Among
+        equally similar memories the smallest number wins.
+
+    Examples
+    --------
+    >>> ways = route(np.array([[0.9, 0.2], [0.3, 0.4]]), np.array([0.5, 0.5]))
+    >>> ways.memory, ways.branch
+    (array([ 0, -1]), array([0, 2]))
+    """
+    if rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {rule!r}")
+    q, n = block.shape
+    cases = np.arange(n)
+    nearest = first_best(block)
+    if rule == "check_then_argmax":
+        met = reaches(block, thresholds[:, None])
+        allowed = first_best(np.where(met, block, -1.0))
+        nearest = np.where(met.any(axis=0), allowed, nearest)
+    similarity = block[nearest, cases]
+    known = reaches(similarity, thresholds[nearest])
+    rest = block.copy()
+    rest[nearest, cases] = -np.inf
+    runner_up = first_best(rest) if q > 1 else np.full(n, NONE)
+    next_similarity = rest[runner_up, cases] if q > 1 else np.zeros(n)
+    return Routes(
+        memory=np.where(known, nearest, NONE),
+        nearest=nearest,
+        similarity=similarity,
+        threshold=thresholds[nearest],
+        runner_up=runner_up,
+        runner_up_similarity=next_similarity,
+        margin=similarity - next_similarity,
+        known=known,
+        n_memories=q,
+    )

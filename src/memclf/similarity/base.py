@@ -1,0 +1,214 @@
+"""The contract of a similarity, and how features reach it.
+
+`describe` looks at each case once; `compare` is cheap and works on descriptions only. Everything after
+describing (search, thresholds, routing) needs nothing but descriptions.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf._progress import track
+from memclf.exceptions import SimilarityError
+
+SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
+
+
+class Similarity(BaseEstimator):
+    """Base of all similarities: write `compare`, and `_fit` and `_describe` if there is something to learn.
+
+    Parameters common to all
+    ------------------------
+    features : transformer, function or None
+        What is looked at in a case. A transformer (``fit``, ``transform``) sees batches of cases; a plain
+        function sees one case and returns its features. None: the cases are the features.
+    n_jobs : int or None
+        Workers for extracting features.
+    verbose : int
+        Show a progress bar while extracting features.
+    """
+
+    # Built-in similarities are in [0, 1], symmetric and reflexive by construction and skip the checks.
+    lawful = False
+
+    features: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn whatever the comparison needs (scales, ranges, a tree). Returns self."""
+        self.fit_describe(X, y, sample_weight)
+        return self
+
+    def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """`fit` and `describe` in one go, looking at every case only once."""
+        F = self._extract(_cases.as_cases(X), y, fit=True)
+        if sample_weight is None:
+            self._fit(F, y, None)
+        else:  # a case of weight zero is described, but nothing is learned from it
+            sample_weight = positive_weights(sample_weight, _cases.count(F))
+            kept = np.flatnonzero(sample_weight)
+            labels = None if y is None else _cases.take(_cases.as_cases(y), kept)
+            self._fit(_cases.take(F, kept), labels, sample_weight[kept])
+        return self._describe(F)
+
+    def describe(self, X: Any) -> Any:
+        """The descriptions of the cases: all that comparing them will ever need."""
+        check_is_fitted(self)
+        return self._describe(self._extract(_cases.as_cases(X), None, fit=False))
+
+    def compare(self, A: Any, B: Any) -> Array:
+        """Similarities of descriptions, an array of shape ``(len(A), len(B))`` with values in [0, 1].
+
+        When the similarity is not symmetric, `A` holds memories and `B` cases.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define compare(A, B)")
+
+    def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
+        self.fitted_ = True
+
+    def _describe(self, F: Any) -> Any:
+        return F
+
+    def _check(self, X: Any, *, fit: bool) -> Any:
+        """Cases that are themselves the features, checked."""
+        return X
+
+    def _extract(self, X: Any, y: Any, *, fit: bool) -> Any:
+        if self.features is None:
+            return self._check(X, fit=fit)
+        if not hasattr(self.features, "transform"):
+            if not callable(self.features):
+                raise TypeError(
+                    f"features must be a transformer or a function of one case, got {self.features!r}"
+                )
+            self.features_ = self.features
+        elif fit:
+            self.features_ = clone(self.features).fit(X, y)
+        return extract(self.features_, X, n_jobs=self.n_jobs, verbose=self.verbose)
+
+
+class NumericSimilarity(Similarity):
+    """Base of similarities on rows of numbers."""
+
+    lawful = True
+    accept_sparse: Any = False
+
+    def _check(self, X: Any, *, fit: bool) -> Any:
+        return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+
+    def _extract(self, X: Any, y: Any, *, fit: bool) -> Any:
+        F = super()._extract(X, y, fit=fit)
+        if self.features is None:
+            return F
+        F = F if sp.issparse(F) and self.accept_sparse else np.asarray(_dense(F), dtype=np.float64)
+        if F.ndim == 1:
+            F = F[:, None]
+        values = F.data if sp.issparse(F) else F
+        if not np.isfinite(values).all():
+            where = "" if sp.issparse(F) else f" (first: case {int(np.argmin(np.isfinite(F).all(axis=1)))})"
+            raise ValueError(
+                f"features returned NaN or infinity{where}; {type(self).__name__} needs finite numbers"
+            )
+        return F
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self.accept_sparse)
+        return tags
+
+
+def _dense(F: Any) -> Any:
+    return F.toarray() if sp.issparse(F) else F
+
+
+def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
+    """Features of all cases, in parallel chunks, in the order of the cases."""
+    n = _cases.count(X)
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1 and not verbose:
+        return _extract_chunk(features, X)
+    parts = list(_cases.chunks(n, -(-n // (8 * workers))))
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    jobs = (delayed(_extract_chunk)(features, _cases.take(X, np.arange(n)[part])) for part in parts)
+    return _stack(list(track(run(jobs), total=len(parts), what="describing", verbose=verbose)))
+
+
+def _extract_chunk(features: Any, X: Any) -> Any:
+    if hasattr(features, "transform"):
+        return features.transform(X)
+    rows = [features(case) for case in _cases.as_sequence(X)]
+    if all(np.ndim(row) <= 1 and np.asarray(row).dtype.kind in "fiub" for row in rows):
+        lengths = {np.size(row) for row in rows}
+        if len(lengths) > 1:
+            raise ValueError(f"the feature function returned rows of different lengths: {sorted(lengths)}")
+        return np.array([np.atleast_1d(row) for row in rows], dtype=np.float64)
+    return _cases.object_array(rows)
+
+
+def _stack(parts: list[Any]) -> Any:
+    if any(sp.issparse(part) for part in parts):
+        return sp.vstack(parts, format="csr")
+    if _cases.is_table(parts[0]):
+        import pandas as pd
+
+        return pd.concat(parts)
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def positive_weights(sample_weight: Any, n: int) -> Array:
+    """Weights of n cases, checked: finite, not negative, not all zero."""
+    weights = _check_sample_weight(sample_weight, np.empty(n), dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every case, so there is nothing to learn from")
+    return np.asarray(weights)
+
+
+def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """Fit any similarity that keeps the contract, and describe the cases, looking at each once if it can."""
+    extra = {}
+    if sample_weight is not None and has_fit_parameter(similarity, "sample_weight"):
+        extra["sample_weight"] = sample_weight
+    if hasattr(similarity, "fit_describe"):
+        return similarity.fit_describe(X, y, **extra)
+    return similarity.fit(X, y, **extra).describe(X)
+
+
+def checked(similarity: Any, block: Any, shape: tuple[int, int], rows: Array, columns: Array) -> Array:
+    """What `compare` returned, if it is a block of similarities; `rows` and `columns` name the cases."""
+    name = type(similarity).__name__
+    try:
+        block = np.asarray(block, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimilarityError(
+            f"{name}.compare must return numbers, got {type(block).__name__}: {error}"
+        ) from error
+    if block.shape != shape:
+        raise SimilarityError(
+            f"{name}.compare must return one row per memory and one column per case, shape {shape}; "
+            f"got shape {block.shape}"
+        )
+    if getattr(similarity, "lawful", False) or not block.size:
+        return block
+    low, high = block.min(), block.max()
+    if low >= -SLACK and high <= 1 + SLACK:  # false for NaN
+        return np.clip(block, 0.0, 1.0)
+    wrong = np.argwhere(~((block >= -SLACK) & (block <= 1 + SLACK)))[0]
+    raise SimilarityError(
+        f"the similarity of {case_name(rows[wrong[0]])} and {case_name(columns[wrong[1]])} is {block[tuple(wrong)]}; "
+        "a similarity is a number from 0 (nothing in common) to 1 (alike in all that matters). "
+        "Turn a distance d into one with exp(-d) or 1 - d / largest_d."
+    )
+
+
+def case_name(position: int) -> str:
+    """How messages call a case: training cases by row, cases to be answered by their place in the batch."""
+    return f"case {position}" if position >= 0 else f"new case {-position - 1}"

@@ -1,0 +1,136 @@
+"""Several similarities as one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf.similarity.base import Similarity, fit_describe
+
+
+class CombinedSimilarity(Similarity, _BaseComposition):
+    """Several opinions on what makes two cases alike, joined into one.
+
+    Parameters
+    ----------
+    similarities : list of (name, similarity)
+        The parts. Their parameters can be set and tuned as ``name__parameter``.
+    how : {"product", "mean", "min", "max"}
+        "product" and "min" ask for likeness in all respects, "max" in any, "mean" trades one for another.
+    weights : sequence or None
+        For "mean" the weight of each part, for "product" its exponent. None: equal.
+
+    Attributes
+    ----------
+    similarities_ : list
+        The fitted parts.
+    widths_ : list
+        Columns that each part takes in a description.
+
+    Examples
+    --------
+    >>> from memclf.similarity import RBFSimilarity, CosineSimilarity
+    >>> both = CombinedSimilarity([("near", RBFSimilarity(1.0)), ("angle", CosineSimilarity())], how="min")
+    >>> Z = both.fit_describe([[1.0, 0.0], [0.0, 1.0]])
+    >>> both.compare(Z, Z)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(self, similarities: Any, how: str = "product", *, weights: Any = None):
+        self.similarities = similarities
+        self.how = how
+        self.weights = weights
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return dict(self._get_params("similarities", deep=deep))
+
+    def set_params(self, **params: Any) -> CombinedSimilarity:
+        self._set_params("similarities", **params)
+        return self
+
+    @property
+    def lawful(self) -> bool:  # type: ignore[override]
+        return all(getattr(part, "lawful", False) for _, part in self.similarities)
+
+    def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        self._validate()
+        X = _cases.as_cases(X)
+        _cases.match(self, X, reset=True)
+        self.similarities_ = [clone(part) for _, part in self.similarities]
+        parts = [fit_describe(part, X, y, sample_weight) for part in self.similarities_]
+        self.widths_ = [part.shape[1] if _is_matrix(part) else 0 for part in parts]
+        return self._join(parts)
+
+    def describe(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = _cases.as_cases(X)
+        _cases.match(self, X)
+        return self._join([part.describe(X) for part in self.similarities_])
+
+    def compare(self, A: Any, B: Any) -> Array:
+        blocks = [
+            np.asarray(part.compare(a, b))
+            for part, a, b in zip(self.similarities_, self._split(A), self._split(B), strict=True)
+        ]
+        if self.how == "min":
+            return np.asarray(np.minimum.reduce(blocks))
+        if self.how == "max":
+            return np.asarray(np.maximum.reduce(blocks))
+        weights = np.ones(len(blocks)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
+        if self.how == "mean":
+            return np.asarray(
+                sum(w * block for w, block in zip(weights / weights.sum(), blocks, strict=True))
+            )
+        return np.asarray(np.prod([block**w for w, block in zip(weights, blocks, strict=True)], axis=0))
+
+    def _validate(self) -> None:
+        if not self.similarities:
+            raise ValueError("similarities must hold at least one (name, similarity) pair")
+        for entry in self.similarities:
+            if not (isinstance(entry, (tuple, list)) and len(entry) == 2 and hasattr(entry[1], "compare")):
+                raise TypeError(f"similarities must be (name, similarity) pairs, got {entry!r}")
+        names = [name for name, _ in self.similarities]
+        self._validate_names(names)
+        if self.how not in ("product", "mean", "min", "max"):
+            raise ValueError(f"how must be 'product', 'mean', 'min' or 'max', got {self.how!r}")
+        if self.weights is not None:
+            weights = np.asarray(self.weights, dtype=np.float64)
+            if weights.shape != (len(names),) or (weights < 0).any() or not 0 < weights.sum() < np.inf:
+                raise ValueError(
+                    f"weights must be {len(names)} numbers, not negative and not all zero; got {self.weights!r}"
+                )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        theirs = [get_tags(part) for _, part in self.similarities]
+        for name in ("sparse", "allow_nan", "categorical", "string", "pairwise"):
+            setattr(tags.input_tags, name, all(getattr(each.input_tags, name) for each in theirs))
+        tags.target_tags.required = any(each.target_tags.required for each in theirs)
+        tags.no_validation = all(each.no_validation for each in theirs)
+        return tags
+
+    def _join(self, parts: list[Any]) -> Any:
+        if all(_is_matrix(part) for part in parts):
+            return np.hstack(parts)
+        rows = [[part[i] for i in range(_cases.count(part))] for part in parts]
+        return _cases.object_array(list(zip(*rows, strict=True)))
+
+    def _split(self, Z: Any) -> list[Any]:
+        if isinstance(Z, np.ndarray) and Z.ndim == 2:
+            return np.split(Z, np.cumsum(self.widths_)[:-1], axis=1)
+        columns = []
+        for column, width in zip(zip(*Z, strict=True), self.widths_, strict=True):
+            columns.append(np.array(column) if width else _cases.object_array(list(column)))
+        return columns
+
+
+def _is_matrix(part: Any) -> bool:
+    return isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype.kind == "f"

@@ -1,0 +1,132 @@
+"""Similarities of rows of numbers."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import pdist
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import safe_sparse_dot
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf.similarity.base import NumericSimilarity
+
+MEDIAN_SAMPLE = 1000  # distinct cases from which the median distance is taken
+
+
+class RBFSimilarity(NumericSimilarity):
+    """``exp(-gamma * d**2)`` with the Euclidean distance d.
+
+    Columns on different scales should be brought to one first, for instance with ``features=StandardScaler()``.
+
+    Parameters
+    ----------
+    gamma : float or None
+        Inverse squared scale. None: the median heuristic, ``1 / (2 * median(d**2))`` over pairs of distinct
+        training cases (of at most 1,000 of them).
+    features, n_jobs, verbose
+        See `Similarity`.
+
+    Attributes
+    ----------
+    gamma_ : float
+        The scale in use.
+    centre_ : ndarray
+        Mean of the distinct training cases, subtracted in descriptions so that distances keep their digits.
+
+    Examples
+    --------
+    >>> similarity = RBFSimilarity(gamma=1.0).fit([[0.0], [1.0]])
+    >>> Z = similarity.describe([[0.0], [1.0]])
+    >>> similarity.compare(Z, Z).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
+
+    def __init__(
+        self, gamma: float | None = None, *, features: Any = None, n_jobs: int | None = None, verbose: int = 0
+    ):
+        self.gamma = gamma
+        self.features = features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    accept_sparse = "csr"
+
+    def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
+        gamma = self.gamma
+        if gamma is not None and (not isinstance(gamma, Real) or not np.isfinite(gamma) or gamma <= 0):
+            raise ValueError(f"gamma must be a positive number or None (median heuristic), got {gamma!r}")
+        # Of distinct cases in their own order, so that neither repeating nor shuffling cases changes a digit.
+        rows = F[_cases.distinct(F)[0]]
+        self.gamma_ = float(gamma) if gamma is not None else _median_gamma(rows)
+        # Centring a sparse matrix would fill it.
+        self.centre_ = np.zeros(F.shape[1]) if sp.issparse(F) else rows.mean(axis=0)
+
+    def _describe(self, F: Any) -> Any:
+        return F if sp.issparse(F) else F - self.centre_
+
+    def compare(self, A: Any, B: Any) -> Array:
+        # Slightly smaller norms make the distance of a case to itself exactly zero in spite of rounding.
+        shrink = -self.gamma_ * (1 - 8 * np.finfo(np.float64).eps)
+        a, b = shrink * _squares(A), shrink * _squares(B)
+        if sp.issparse(A) or sp.issparse(B):
+            exponent = safe_sparse_dot(A, B.T, dense_output=True)
+            exponent *= 2 * self.gamma_
+            exponent += a
+            exponent += b.T
+        else:  # the whole exponent in one matrix product
+            one = np.ones_like
+            exponent = np.hstack([2 * self.gamma_ * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
+        np.minimum(exponent, 0.0, out=exponent)
+        return np.asarray(np.exp(exponent, out=exponent))
+
+
+def _squares(A: Any) -> Array:
+    """Squared length of each row, as a column."""
+    squares = A.multiply(A).sum(axis=1) if sp.issparse(A) else np.einsum("ij,ij->i", A, A)
+    return np.asarray(squares).reshape(-1, 1)
+
+
+def _median_gamma(rows: Any) -> float:
+    rows = rows[:MEDIAN_SAMPLE]
+    rows = rows.toarray() if sp.issparse(rows) else rows
+    if len(rows) < 2:
+        return 1.0  # one distinct case: any scale says the same
+    return float(1 / (2 * np.median(pdist(rows, "sqeuclidean"))))
+
+
+class CosineSimilarity(NumericSimilarity):
+    """Cosine of the angle between two rows, negative values counted as 0.
+
+    Rows of zeros have no direction: they are alike among themselves (1) and unlike all others (0).
+    Sparse rows (for instance of a ``TfidfVectorizer``) are kept sparse.
+
+    Examples
+    --------
+    >>> similarity = CosineSimilarity().fit([[1.0, 0.0], [1.0, 1.0]])
+    >>> Z = similarity.describe([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    >>> similarity.compare(Z[:1], Z).round(3)
+    array([[1.   , 0.707, 0.   ]])
+    """
+
+    accept_sparse = "csr"
+
+    def __init__(self, *, features: Any = None, n_jobs: int | None = None, verbose: int = 0):
+        self.features = features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _describe(self, F: Any) -> Any:
+        unit = normalize(F)
+        no_direction = (_squares(F) == 0).astype(np.float64)
+        if sp.issparse(unit):
+            return sp.hstack([unit, sp.csr_matrix(no_direction)], format="csr")
+        return np.hstack([unit, no_direction])
+
+    def compare(self, A: Any, B: Any) -> Array:
+        return np.clip(safe_sparse_dot(A, B.T, dense_output=True), 0.0, 1.0)

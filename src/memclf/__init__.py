@@ -6,4 +6,6 @@ from memclf.selector import MemorySelector
 
 __version__ = "0.1.0"
 
-__all__ = ["MemoryClassifier", "MemorySearchResult", "MemorySelector", "select_memories"]
+from memclf.persist import load, save
+
+__all__ = ["MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]

@@ -106,9 +106,7 @@ def _distinct_rows(rows: Array) -> tuple[Array, Array]:
 def _distinct_sparse(rows: Any) -> tuple[Array, Array]:
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    entry = _mixed(
-        np.column_stack([rows.indices.astype(np.uint64), rows.data.astype(np.float64).view(np.uint64)])
-    )
+    entry = _mixed(np.column_stack([rows.indices.astype(np.uint64), rows.data.astype(np.float64).view(np.uint64)]))
     key = np.zeros(rows.shape[0], dtype=np.uint64)
     np.add.at(key, np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), entry)
     _, first, group = np.unique(key, return_index=True, return_inverse=True)

@@ -233,18 +233,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         q = len(self.memory_indices_)
         counted = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
         self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
-        np.add.at(
-            self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1
-        )
+        np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)
         self._fit_classifiers(X, y, counted, params, global_seed, fallback_seed)
         return self
 
     def _check_settings(self) -> None:
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, allowed))}; got {getattr(self, name)!r}"
-                )
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {getattr(self, name)!r}")
         size = self.min_cluster_size
         if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
             raise ValueError(f"min_cluster_size must be a whole number of at least 1, got {size!r}")
@@ -303,9 +299,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         template = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
         q = len(self.memory_indices_)
         members = [counted[self.labels_[counted] == k] for k in range(q)]
-        likeness = similarities(
-            self.similarity_, self.descriptions_, self.memory_indices_, self.descriptions_
-        )
+        likeness = similarities(self.similarity_, self.descriptions_, self.memory_indices_, self.descriptions_)
         home = pool.assign(members, likeness, int(self.min_cluster_size), self.small_clusters)
         self.global_ = None
         if self.start == "global" or self.fallback == "global" or (home == pool.GLOBAL).any():
@@ -318,9 +312,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             self.fallback_ = self.global_
         elif not isinstance(self.fallback, str):
             self.fallback_ = pool.fit_whole(self.fallback, X, y, counted, params, fallback_seed)
-        seeds = (
-            None if global_seed is None else np.random.default_rng(global_seed).integers(2**31 - 1, size=q)
-        )
+        seeds = None if global_seed is None else np.random.default_rng(global_seed).integers(2**31 - 1, size=q)
         self.pool_ = pool.fit_pool(
             X,
             y,
@@ -341,12 +333,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not."""
+        return route(self.similarities(X).T, self.thresholds_, self.rule)
+
+    def similarities(self, X: Any) -> Array:
+        """Similarity of every case (row) to every memory (column)."""
         check_is_fitted(self)
         X = _cases.as_cases(X)
         _cases.match(self, X)
         Z = self.similarity_.describe(X)
-        block = similarities(self.similarity_, self.descriptions_, self.memory_indices_, Z)
-        return route(block, self.thresholds_, self.rule)
+        return similarities(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
 
     def predict(self, X: Any) -> Array:
         """The answer of each case's local classifier, or what `fallback` says where no threshold is met."""
@@ -355,9 +350,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_routed(self, X: Any, routes: Routes) -> Array:
         """`predict` for cases whose routes are known already, so that they are not described again."""
-        return self._ask(
-            X, routes, "predict", unknown.answers(self.classes_, len(routes), self.unknown_label_)
-        )
+        return self._ask(X, routes, "predict", unknown.answers(self.classes_, len(routes), self.unknown_label_))
 
     @available_if(_local_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -376,9 +369,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             branch = np.where(routes.known, branch, len(estimators))
             estimators.append(self.fallback_)
         answer = pool.ask(estimators, branch, X, method, out, self.classes_)
-        if (
-            method == "predict" and self.fallback != "unknown"
-        ):  # nothing is unknown: the classes' own type will do
+        if method == "predict" and self.fallback != "unknown":  # nothing is unknown: the classes' own type will do
             return answer.astype(self.classes_.dtype)
         return answer
 

@@ -128,9 +128,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         check_is_fitted(self)
         X = _cases.as_cases(X)
         _cases.match(self, X)
-        return similarities(
-            self.similarity_, self.descriptions_, self.memory_indices_, self.similarity_.describe(X)
-        )
+        return similarities(self.similarity_, self.descriptions_, self.memory_indices_, self.similarity_.describe(X))
 
     @property
     def _n_features_out(self) -> int:

@@ -91,9 +91,7 @@ class Columns:
             rate = self._rate(int(np.clip(rate / 5, 64, self.n)))  # a larger probe: calls have a fixed cost
         pairs = expected_columns * self.n
         if rate < SLOW_RATE and pairs / rate > SLOW_SECONDS:
-            name = getattr(
-                getattr(self.similarity, "function", None), "__name__", type(self.similarity).__name__
-            )
+            name = getattr(getattr(self.similarity, "function", None), "__name__", type(self.similarity).__name__)
             warnings.warn(
                 f"{name} compares {rate:,.0f} pairs per second. The search will need about {pairs:,.0f} comparisons, "
                 f"{_duration(pairs / rate)}. Faster: FunctionSimilarity(..., batched=True) with a function of two "

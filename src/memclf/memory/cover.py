@@ -16,9 +16,7 @@ from memclf.memory.columns import BLOCK, Columns
 TRIES = 4  # candidates per step of `spread`, as in greedy k-means++
 
 
-def random_cover(
-    columns: Columns, threshold: float, rng: np.random.Generator, *, strict: bool = False
-) -> Array:
+def random_cover(columns: Columns, threshold: float, rng: np.random.Generator, *, strict: bool = False) -> Array:
     """A random uncovered case becomes a memory, again and again, until every case is covered.
 
     The memory itself always counts as covered, so this ends for any threshold (spec, A8). Memories that the

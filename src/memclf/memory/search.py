@@ -164,9 +164,7 @@ def select_memories(
     columns.announce((1 if q is None else covers.TRIES * q) + n_restarts * min(budget, columns.n))
     search = _Search(columns, merged, threshold, q, cover, coverage, stop, strict, budget)
     found, history, best = search.run(n_restarts, prefer, rng, verbose)
-    return _result(
-        columns, found, counted[first], history, best, weights, columns.n, threshold, mode, Z, similarity
-    )
+    return _result(columns, found, counted[first], history, best, weights, columns.n, threshold, mode, Z, similarity)
 
 
 class _Search:
@@ -269,12 +267,10 @@ class _Search:
             n_candidates=judged,
             n_uncovered=len(exchange.uncovered()),
         )
-        size = np.bincount(exchange.near, self.weights, exchange.q)
-        return exchange.memories[np.lexsort((exchange.memories, -size))], record
+        stands_for = np.bincount(exchange.near, self.weights, exchange.q)
+        return exchange.memories[np.lexsort((exchange.memories, -stands_for))], record
 
-    def _settle(
-        self, exchange: Exchange, rng: np.random.Generator, objectives: list[float], rounds: int
-    ) -> int:
+    def _settle(self, exchange: Exchange, rng: np.random.Generator, objectives: list[float], rounds: int) -> int:
         """Propose the centre of each cluster until none is an improvement."""
         judged = 0
         for _ in range(rounds):
@@ -373,10 +369,8 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 def check_threshold(value: Any, name: str = "threshold") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value <= 1:
-        raise ValueError(
-            f"{name} must be a number in (0, 1], the least similarity that counts; got {value!r}"
-        )
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ValueError(f"{name} must be a number in (0, 1], the least similarity that counts; got {value!r}")
     return float(value)
 
 

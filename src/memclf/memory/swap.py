@@ -20,9 +20,7 @@ class Exchange:
     Memory is O(n q): the similarities of the q memories, and six numbers per case.
     """
 
-    def __init__(
-        self, memories: Array, block: Array, weights: Array, threshold: float, *, enforce: bool = False
-    ):
+    def __init__(self, memories: Array, block: Array, weights: Array, threshold: float, *, enforce: bool = False):
         self.memories = np.array(memories)
         self.block = block
         self.weights = weights

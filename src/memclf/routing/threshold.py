@@ -49,16 +49,15 @@ def fit_thresholds(
         strange = sorted(set(wanted) - set(indices.tolist()))
         if strange:
             raise ValueError(
-                f"thresholds are given for rows {strange}, which are no memories; the memories are rows {indices.tolist()}"
+                f"thresholds are given for rows {strange}, which are no memories; "
+                f"the memories are rows {indices.tolist()}"
             )
         for row, value in wanted.items():
             thresholds[np.flatnonzero(indices == row)[0]] = value
     else:
         given = np.asarray(wanted, dtype=np.float64)
         if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
-            raise ValueError(
-                f"thresholds must be one number or one for each of the {q} memories; got {wanted!r}"
-            )
+            raise ValueError(f"thresholds must be one number or one for each of the {q} memories; got {wanted!r}")
         thresholds = np.broadcast_to(given, (q,)).copy()
     if not ((thresholds > 0) & (thresholds <= 1)).all():
         raise ValueError(f"thresholds must be in (0, 1], got {thresholds.tolist()}")

@@ -87,9 +87,7 @@ class Similarity(BaseEstimator):
             return self._check(X, fit=fit)
         if not hasattr(self.features, "transform"):
             if not callable(self.features):
-                raise TypeError(
-                    f"features must be a transformer or a function of one case, got {self.features!r}"
-                )
+                raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
             self.features_ = self.features
         elif fit:
             self.features_ = clone(self.features).fit(X, y)
@@ -115,9 +113,7 @@ class NumericSimilarity(Similarity):
         values = F.data if sp.issparse(F) else F
         if not np.isfinite(values).all():
             where = "" if sp.issparse(F) else f" (first: case {int(np.argmin(np.isfinite(F).all(axis=1)))})"
-            raise ValueError(
-                f"features returned NaN or infinity{where}; {type(self).__name__} needs finite numbers"
-            )
+            raise ValueError(f"features returned NaN or infinity{where}; {type(self).__name__} needs finite numbers")
         return F
 
     def __sklearn_tags__(self) -> Any:
@@ -188,9 +184,7 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int], rows: Array, co
     try:
         block = np.asarray(block, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise SimilarityError(
-            f"{name}.compare must return numbers, got {type(block).__name__}: {error}"
-        ) from error
+        raise SimilarityError(f"{name}.compare must return numbers, got {type(block).__name__}: {error}") from error
     if block.shape != shape:
         raise SimilarityError(
             f"{name}.compare must return one row per memory and one column per case, shape {shape}; "

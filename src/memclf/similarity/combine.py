@@ -86,9 +86,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
             return np.asarray(np.maximum.reduce(blocks))
         weights = np.ones(len(blocks)) if self.weights is None else np.asarray(self.weights, dtype=np.float64)
         if self.how == "mean":
-            return np.asarray(
-                sum(w * block for w, block in zip(weights / weights.sum(), blocks, strict=True))
-            )
+            return np.asarray(sum(w * block for w, block in zip(weights / weights.sum(), blocks, strict=True)))
         return np.asarray(np.prod([block**w for w, block in zip(weights, blocks, strict=True)], axis=0))
 
     def _validate(self) -> None:

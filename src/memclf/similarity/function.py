@@ -110,7 +110,7 @@ class FunctionSimilarity(Similarity):
 
     def compare(self, A: Any, B: Any) -> Array:
         if self.batched:
-            return self.function(A, B, **self._parameters)  # type: ignore[no-any-return]
+            return self.function(A, B, **self._parameters)
         workers = effective_n_jobs(self.n_jobs)
         if workers == 1 or len(A) * len(B) < 1000 * workers:
             return _pairs(self.function, A, B, self._parameters)
@@ -128,9 +128,7 @@ def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, A
                 out[i, j] = value
             except (TypeError, ValueError) as error:
                 name = getattr(function, "__name__", repr(function))
-                raise TypeError(
-                    f"{name} must return one number for two cases, it returned {value!r}"
-                ) from error
+                raise TypeError(f"{name} must return one number for two cases, it returned {value!r}") from error
     return out
 
 
@@ -195,9 +193,7 @@ class Precomputed(Similarity):
     def compare(self, A: Any, B: Any) -> Array:
         number = A[:, 0].astype(np.intp)
         if (number < 0).any():
-            raise ValueError(
-                "Precomputed compares memories, which are training cases, with cases; A holds new cases"
-            )
+            raise ValueError("Precomputed compares memories, which are training cases, with cases; A holds new cases")
         return np.asarray(B[:, 1 + number].T)
 
     def __sklearn_tags__(self) -> Any:

@@ -112,14 +112,10 @@ class GowerSimilarity(Similarity):
         elif self.weights is not None:
             given = np.asarray(self.weights, dtype=np.float64)
             if given.shape != weights.shape:
-                raise ValueError(
-                    f"weights must have one number per column ({len(weights)}), got shape {given.shape}"
-                )
+                raise ValueError(f"weights must have one number per column ({len(weights)}), got shape {given.shape}")
             weights = given
         if not np.isfinite(weights).all() or (weights < 0).any() or not weights.sum() > 0:
-            raise ValueError(
-                f"weights must be finite, not negative, and not all zero; got {weights.tolist()}"
-            )
+            raise ValueError(f"weights must be finite, not negative, and not all zero; got {weights.tolist()}")
         return weights
 
     def _describe(self, F: Any) -> Array:
@@ -182,15 +178,11 @@ def _numbers(name: Any, values: Array) -> Array:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"column {name!r} held numbers in training and now holds something else: {error}"
-        ) from error
+        raise ValueError(f"column {name!r} held numbers in training and now holds something else: {error}") from error
 
 
 def _known(values: Array) -> Array:
-    return _cases.object_array(
-        sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v))
-    )
+    return _cases.object_array(sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v)))
 
 
 def _codes(values: Array, known: Array) -> Array:

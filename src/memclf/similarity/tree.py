@@ -78,9 +78,7 @@ class TreeSimilarity(NumericSimilarity):
         paths = _paths(self.tree_.tree_)
         self.leaves_ = np.array(sorted(paths))
         if self.graded:
-            self.table_ = np.array(
-                [[_shared(paths[a], paths[b]) for b in self.leaves_] for a in self.leaves_]
-            )
+            self.table_ = np.array([[_shared(paths[a], paths[b]) for b in self.leaves_] for a in self.leaves_])
         else:
             self.table_ = np.eye(len(self.tree_.classes_))
 

@@ -1,0 +1,80 @@
+"""What a local classifier goes by, as far as it tells: weights or importances of the features of one case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from memclf import _cases
+from memclf._numbers import Array
+
+TOP = 3
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One feature behind an answer.
+
+    `weight` is what the feature adds to the answer's score (linear classifiers), or its importance in the
+    cluster (forests and trees); `kind` says which.
+    """
+
+    feature: str
+    value: float
+    memory_value: float
+    weight: float
+    kind: str
+
+    def __str__(self) -> str:
+        if self.kind == "importance":
+            return f"{self.feature} = {self.value:.4g} (memory: {self.memory_value:.4g}; importance {self.weight:.2f})"
+        return f"{self.feature} = {self.value:.4g} (memory: {self.memory_value:.4g}) adds {self.weight:+.3g}"
+
+
+def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[Evidence, ...]:
+    """The weightiest features for one case (a batch of one), or nothing if the estimator does not tell."""
+    names = [str(name) for name in case.columns] if _cases.is_table(case) else None
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        before = estimator[:-1]
+        case, memory = before.transform(case), before.transform(memory)
+        try:
+            names = [str(name) for name in before.get_feature_names_out(names)]
+        except (AttributeError, ValueError):
+            names = None
+    if isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    weights, kind = _weights(estimator, answer)
+    values, others = _row(case), _row(memory)
+    if weights is None or values is None or others is None or not len(weights) == len(values) == len(others):
+        return ()
+    if kind == "contribution":
+        weights = weights * values
+    if names is None or len(names) != len(values):
+        names = [f"feature {position}" for position in range(len(values))]
+    top = np.argsort(-np.abs(weights), kind="stable")[:TOP]
+    return tuple(
+        Evidence(names[j], float(values[j]), float(others[j]), float(weights[j]), kind) for j in top if weights[j] != 0
+    )
+
+
+def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:
+    coefficients = getattr(estimator, "coef_", None)
+    if coefficients is not None and np.ndim(coefficients) == 2 and hasattr(estimator, "classes_"):
+        position = int(np.flatnonzero(estimator.classes_ == answer)[0])
+        if len(coefficients) == 1:
+            return np.asarray(coefficients[0]) * (1 if position == 1 else -1), "contribution"
+        return np.asarray(coefficients[position]), "contribution"
+    importances = getattr(estimator, "feature_importances_", None)
+    return (None, "") if importances is None else (np.asarray(importances), "importance")
+
+
+def _row(case: Any) -> Array | None:
+    """The one row of a batch of one as numbers, if it is numbers."""
+    try:
+        dense = case.toarray() if hasattr(case, "toarray") else np.asarray(case)
+        return np.asarray(dense, dtype=np.float64).reshape(1, -1)[0] if dense.ndim == 2 else None
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,279 @@
+"""Why this answer: the remembered case behind it, how similar it is, and what its cluster holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf.explain.evidence import Evidence, evidence_for
+from memclf.routing import route
+
+if TYPE_CHECKING:
+    from memclf.classifier import MemoryClassifier
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why one case got its answer.
+
+    Attributes
+    ----------
+    answer : label
+        The class, or the unknown label.
+    known : bool
+        Whether the memory's threshold is met.
+    answered_by : {"memory", "nearest", "fallback", "nobody"}
+        Whose classifier answered.
+    memory, memory_row, memory_case
+        Number of the memory, its row in the training data, and the memory itself.
+    similarity, threshold : float
+    runner_up, runner_up_row, runner_up_similarity, margin
+        The next most similar memory (None if there is only one) and by how much it is less similar.
+    cluster_size, cluster_classes
+        What the memory's cluster holds: training cases, and how many of each class.
+    classifier, origin : str
+        Kind of the classifier that answered and how it came about (see `Pool`).
+    probabilities : dict or None
+        Its probability for each class.
+    evidence : tuple of Evidence
+        Features that weighed most, if the classifier tells.
+    similarities : ndarray
+        Similarity of the case to every memory.
+    case
+        The case itself.
+    """
+
+    position: int
+    answer: Any
+    known: bool
+    answered_by: str
+    memory: int
+    memory_row: int
+    similarity: float
+    threshold: float
+    runner_up: int | None
+    runner_up_row: int | None
+    runner_up_similarity: float | None
+    margin: float | None
+    cluster_size: int
+    cluster_classes: dict[Any, int]
+    classifier: str
+    origin: str
+    probabilities: dict[Any, float] | None
+    evidence: tuple[Evidence, ...]
+    memory_case: Any = field(repr=False)
+    case: Any = field(repr=False)
+    similarities: Array = field(repr=False)
+    thresholds: Array = field(repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """Why this answer, or why unknown, in one sentence."""
+        who = f"memory {self.memory} (training case {self.memory_row})"
+        near = f"similarity {self.similarity:.3f}, threshold {self.threshold:.3f}"
+        holds = ", ".join(f"{n} of {label!r}" for label, n in self.cluster_classes.items() if n)
+        if self.answered_by == "nobody":
+            return f"Unknown: the most similar memory is {who}, and it is not similar enough ({near})."
+        if self.answered_by == "fallback":
+            return (
+                f"Answer {self.answer!r} by the fallback, {self.classifier}: the most similar memory is {who}, and it "
+                f"is not similar enough ({near})."
+            )
+        although = "" if self.known else ", which is not enough"
+        if self.origin == "constant":
+            why = f"all {self.cluster_size} cases of its cluster are {self.answer!r}"
+        else:
+            chance = "" if self.probabilities is None else f" with probability {self.probabilities[self.answer]:.2f}"
+            why = f"its {self.classifier} says so{chance}; its cluster holds {holds}"
+            why += {
+                "merged": " and shares a classifier with a larger one",
+                "handed to global": " and is too small for a classifier of its own, so the global one answers",
+            }.get(self.origin, "")
+        return f"Answer {self.answer!r}: most like {who}, {near}{although}; {why}."
+
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        if self.runner_up is not None:
+            lines.append(
+                f"  runner-up: memory {self.runner_up} (training case {self.runner_up_row}), similarity "
+                f"{self.runner_up_similarity:.3f}, margin {self.margin:.3f}"
+            )
+        lines += [f"  {each}" for each in self.evidence]
+        return "\n".join(lines)
+
+    def row(self) -> dict[str, Any]:
+        """The explanation as one row of a table."""
+        names = ("answer", "known", "memory", "memory_row", "similarity", "threshold", "runner_up", "margin")
+        probability = None if self.probabilities is None else self.probabilities.get(self.answer)
+        return {
+            **{name: getattr(self, name) for name in names},
+            "cluster_size": self.cluster_size,
+            "classifier": self.classifier,
+            "probability": probability,
+        }
+
+    def plot(self, figure: Any = None) -> Any:
+        """A picture of the explanation (needs matplotlib); returns the figure."""
+        from memclf.explain.picture import draw
+
+        return draw(self, figure)
+
+    def _repr_html_(self) -> str:
+        return Explanations([self])._repr_html_()
+
+
+class Explanations:
+    """Explanations of several cases: a list that prints as a table and shows as one in a notebook."""
+
+    def __init__(self, items: list[Explanation]):
+        self.items = items
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return iter(self.items)
+
+    @overload
+    def __getitem__(self, position: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, position: slice) -> Explanations: ...
+    def __getitem__(self, position: int | slice) -> Explanation | Explanations:
+        return Explanations(self.items[position]) if isinstance(position, slice) else self.items[position]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per case."""
+        return [item.row() for item in self.items]
+
+    def to_frame(self) -> Any:
+        """A data frame with one row per case (needs pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows(), index=[item.position for item in self.items])
+
+    def __str__(self) -> str:
+        if not self.items:
+            return "no cases to explain"
+        rows = [{"case": item.position, **item.row()} for item in self.items]
+        cells = [list(rows[0]), *[[_cell(value) for value in row.values()] for row in rows]]
+        widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+        table = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+        ]
+        words = [f"case {item.position}: {item}" for item in self.items]
+        return "\n".join([*table, "", *words])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return _STYLE + "".join(_card(item) for item in self.items)
+
+
+def explain(clf: MemoryClassifier, X: Any) -> Explanations:
+    """Explain the answers of a fitted classifier, from its fitted attributes only."""
+    X = _cases.as_cases(X)
+    block = clf.similarities(X).T
+    routes = route(block, clf.thresholds_, clf.rule)
+    answers = clf.predict_routed(X, routes)
+    chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
+    items = []
+    for i, way in enumerate(routes):
+        k = way.nearest
+        if way.known:
+            by, estimator = "memory", clf.estimators_[k]
+        elif clf.fallback == "nearest":
+            by, estimator = "nearest", clf.estimators_[k]
+        elif clf.fallback_ is not None:
+            by, estimator = "fallback", clf.fallback_
+        else:
+            by, estimator = "nobody", None
+        origin = clf.pool_.origins[k] if by in ("memory", "nearest") else by
+        answer = answers[i].item() if isinstance(answers[i], np.generic) else answers[i]
+        case, memory = _cases.take(X, np.array([i])), _cases.take(clf.memories_, np.array([k]))
+        several = way.runner_up >= 0
+        has_chances = chances is not None and by != "nobody"
+        items.append(
+            Explanation(
+                position=i,
+                answer=answer,
+                known=way.known,
+                answered_by=by,
+                memory=k,
+                memory_row=int(clf.memory_indices_[k]),
+                similarity=way.similarity,
+                threshold=way.threshold,
+                runner_up=way.runner_up if several else None,
+                runner_up_row=int(clf.memory_indices_[way.runner_up]) if several else None,
+                runner_up_similarity=way.runner_up_similarity if several else None,
+                margin=way.margin if several else None,
+                cluster_size=int(clf.cluster_counts_[k].sum()),
+                cluster_classes=dict(zip(clf.classes_.tolist(), clf.cluster_counts_[k].tolist(), strict=True)),
+                classifier="nobody" if estimator is None else _name(estimator),
+                origin=origin,
+                probabilities=dict(zip(clf.classes_.tolist(), chances[i].tolist(), strict=True))
+                if has_chances and chances is not None
+                else None,
+                evidence=() if estimator is None else evidence_for(estimator, case, memory, answer),
+                memory_case=memory,
+                case=case,
+                similarities=block[:, i],
+                thresholds=clf.thresholds_,
+            )
+        )
+    return Explanations(items)
+
+
+def _name(estimator: Any) -> str:
+    """Kind of a classifier; of a pipeline, its last step."""
+    steps = getattr(estimator, "steps", None)
+    return type(steps[-1][1] if steps else estimator).__name__
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+_STYLE = """<style>
+.memclf{font:14px/1.45 system-ui,sans-serif;border:1px solid #8886;border-radius:8px;padding:10px 14px;margin:8px 0;
+max-width:46rem}
+.memclf b{font-size:1.1em}.memclf .no{color:#b3261e}.memclf .yes{color:#1b7a3d}
+.memclf .bar{position:relative;height:12px;background:#8882;border-radius:6px;margin:6px 0 2px}
+.memclf .bar i{position:absolute;left:0;top:0;bottom:0;border-radius:6px;background:#3b6fb5}
+.memclf .bar u{position:absolute;top:-3px;bottom:-3px;width:2px;background:#b3261e}
+.memclf small{opacity:.75}.memclf table{border-collapse:collapse;margin:6px 0}.memclf td{padding:1px 12px 1px 0}
+</style>"""
+
+
+def _card(item: Explanation) -> str:
+    state = "<span class='yes'>known</span>" if item.known else "<span class='no'>below threshold</span>"
+    label = "unknown" if item.answered_by == "nobody" else escape(str(item.answer))
+    lines = [
+        f"<div class='memclf'><b>case {item.position}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
+        f"<div class='bar'><i style='width:{100 * item.similarity:.1f}%'></i>"
+        f"<u style='left:{100 * item.threshold:.1f}%'></u></div>",
+        f"<small>similarity {item.similarity:.3f} to memory {item.memory}; the red mark is its threshold</small>",
+    ]
+    if item.runner_up is not None:
+        lines.append(
+            f"<br><small>runner-up: memory {item.runner_up} (training case {item.runner_up_row}), similarity "
+            f"{item.runner_up_similarity:.3f}, margin {item.margin:.3f}</small>"
+        )
+    cells = "".join(
+        f"<tr><td>{escape(str(label))}</td><td>{count} in the cluster</td><td>"
+        + ("" if item.probabilities is None else f"probability {item.probabilities[label]:.2f}")
+        + "</td></tr>"
+        for label, count in item.cluster_classes.items()
+    )
+    lines.append(f"<table>{cells}</table>")
+    lines += [f"<small>{escape(str(each))}</small><br>" for each in item.evidence]
+    return "".join(lines) + "</div>"

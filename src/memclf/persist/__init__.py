@@ -1,0 +1,6 @@
+"""Saving and loading models without pickle."""
+
+from memclf.persist.folder import load, save
+from memclf.persist.inspection import Inspection, inspect_folder
+
+__all__ = ["Inspection", "inspect_folder", "load", "save"]

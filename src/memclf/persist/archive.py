@@ -1,0 +1,90 @@
+"""Zip archives that cannot harm: stored, not compressed, with plain members whose sizes add up."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.exceptions import ModelFolderError
+
+MEMBER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+MAX_MEMBERS = 100_000
+
+
+def opened(data: bytes, name: str) -> zipfile.ZipFile:
+    """The archive, after looking at its directory only: nothing has been unpacked yet."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
+        raise ModelFolderError(f"{name} is damaged or not what its name says: {error}") from error
+    if len(members) > MAX_MEMBERS:
+        raise ModelFolderError(f"{name} has {len(members)} members, more than any model of memclf")
+    if len({member.filename for member in members}) != len(members):
+        raise ModelFolderError(f"{name} has several members of the same name")
+    for member in members:
+        if not MEMBER.fullmatch(member.filename):
+            raise ModelFolderError(f"{name} has a member with the forbidden name {member.filename!r}")
+        if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+            raise ModelFolderError(f"{name}: {member.filename} is compressed; memclf stores its members uncompressed")
+    if sum(member.file_size for member in members) > len(data):
+        raise ModelFolderError(f"{name} claims to hold more than its own size")
+    for member in members:
+        if member.filename.endswith(".npy"):
+            _check_npy(_read(archive, member.filename, name), f"{name}: {member.filename}")
+    return archive
+
+
+def _read(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
+    try:
+        return archive.read(member)
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise ModelFolderError(f"{name}: {member} is damaged: {error}") from error
+
+
+def _check_npy(data: bytes, name: str) -> None:
+    """The header of an array must agree with the bytes behind it, and must not ask for Python objects."""
+    stream = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(stream)
+    except Exception as error:
+        raise ModelFolderError(f"{name} is not an array: {error}") from error
+    if dtype.hasobject:
+        raise ModelFolderError(f"{name} holds pickled Python objects, which memclf never loads")
+    size = dtype.itemsize
+    for length in shape:
+        size *= int(length)
+    if any(length < 0 for length in shape) or size != len(data) - stream.tell():
+        raise ModelFolderError(f"{name} claims shape {shape} of {dtype}, which its size contradicts")
+
+
+def write_arrays(arrays: dict[str, Array]) -> bytes:
+    stream = io.BytesIO()
+    plain: dict[str, Any] = arrays
+    np.savez(stream, allow_pickle=False, **plain)
+    return stream.getvalue()
+
+
+def read_arrays(data: bytes, name: str, expected: dict[str, Any]) -> dict[str, Array]:
+    """The arrays, if they are exactly those that the manifest lists, type and shape included."""
+    with opened(data, name) as archive:
+        stored = {member.removesuffix(".npy") for member in archive.namelist()}
+        if stored != set(expected):
+            raise ModelFolderError(f"{name} should hold {len(expected)} arrays as listed in manifest.json; it differs")
+        arrays = {}
+        for key, (dtype, shape) in expected.items():
+            array = np.lib.format.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
+            if array.dtype.str != dtype or list(array.shape) != list(shape):
+                raise ModelFolderError(
+                    f"{name}: array {key} is {array.dtype.str} of shape {list(array.shape)}, manifest.json says "
+                    f"{dtype} of shape {shape}"
+                )
+            arrays[key] = array
+    return arrays

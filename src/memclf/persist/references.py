@@ -1,0 +1,86 @@
+"""A user's function in a model folder: where it can be imported from, and a hash of its source."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import inspect
+import sys
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from memclf.exceptions import ModelFolderError, UntrustedTypeError
+from memclf.persist.trust import full_name
+
+
+def is_function(value: Any) -> bool:
+    return inspect.isroutine(value) or isinstance(value, (np.ufunc, functools.partial))
+
+
+def reference(function: Any) -> dict[str, Any]:
+    """Import path and source hash; an error if the function could not be found again."""
+    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if not module or not name or "<" in name or _resolve(module, name, load=False) is not function:
+        raise ModelFolderError(
+            f"the function {function!r} cannot be found again by name, so a model with it cannot be saved: define it "
+            "with def at the top level of a module (not as a lambda or inside another function)"
+        )
+    return {"module": module, "name": name, "source_sha256": source_hash(function)}
+
+
+def source_hash(function: Any) -> str | None:
+    """Hash of the function's source without its indentation; None for functions that are not Python."""
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        return None
+    return hashlib.sha256(source.encode()).hexdigest()
+
+
+def find(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any]) -> Any:
+    """The function that a folder refers to, if the caller passed it, or allowed it and it has not changed."""
+    module, name = str(wanted["module"]), str(wanted["name"])
+    path = f"{module}.{name}"
+    if path in given:
+        return given[path]
+    if path not in trusted:
+        raise UntrustedTypeError(
+            f"the model uses the function {path}. Loading would import and run it, so it must be allowed: "
+            f"load(folder, trusted=[{path!r}]), or pass the function itself: trusted=[{name}]",
+            [path],
+        )
+    function = _resolve(module, name, load=True)
+    if function is None:
+        raise ModelFolderError(
+            f"the model uses the function {path}, which cannot be imported here. Make the module {module!r} importable "
+            f"or pass the function: load(folder, functions={{{path!r}: ...}})"
+        )
+    if wanted["source_sha256"] is not None and source_hash(function) != wanted["source_sha256"]:
+        raise ModelFolderError(
+            f"the function {path} has changed since the model was saved, so its answers may be different. Restore it, "
+            f"or say that the new one is meant: load(folder, functions={{{path!r}: {name}}})"
+        )
+    return function
+
+
+def given_functions(functions: Mapping[str, Any] | None, trusted: Any) -> dict[str, Any]:
+    """Functions that the caller hands over, by name; those in `trusted` count as well."""
+    given = {name.replace(":", "."): function for name, function in (functions or {}).items()}
+    return {**{full_name(each): each for each in trusted if is_function(each)}, **given}
+
+
+def _resolve(module: str, name: str, *, load: bool) -> Any:
+    found: Any = sys.modules.get(module)
+    if found is None and load:
+        try:
+            found = importlib.import_module(module)
+        except ImportError:
+            return None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found

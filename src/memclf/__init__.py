@@ -1,11 +1,22 @@
 """Memory classifiers: an expert's notion of likeness, turned into a classifier."""
 
+from typing import TYPE_CHECKING, Any
+
 from memclf.classifier import MemoryClassifier
 from memclf.memory import MemorySearchResult, select_memories
 from memclf.selector import MemorySelector
 
+if TYPE_CHECKING:
+    from memclf.persist import load, save
+
 __version__ = "0.1.0"
 
-from memclf.persist import load, save
-
 __all__ = ["MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("load", "save"):  # skops takes a second to import; most programs never save
+        from memclf import persist
+
+        return getattr(persist, name)
+    raise AttributeError(f"module 'memclf' has no attribute {name!r}")

@@ -1,0 +1,294 @@
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import best_subset, least_cover, objective, random_similarity, swap_gain
+from sklearn.datasets import make_blobs
+
+from memclf import select_memories
+from memclf.exceptions import CoverageError, SimilarityError, SimilarityWarning, SlowSimilarityWarning
+from memclf.similarity import FunctionSimilarity, Precomputed, RBFSimilarity, TreeSimilarity
+
+seeds = st.integers(0, 10_000)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(3, 8), st.integers(1, 3))
+def test_with_restarts_the_best_of_all_subsets_is_found(seed, n, q):
+    S = random_similarity(np.random.default_rng(seed), n)
+    found = select_memories(S, Precomputed(), 0.5, n_memories=q, n_restarts=10, random_state=seed)
+    assert found.objective == pytest.approx(best_subset(S, q))
+    assert found.objective == pytest.approx(objective(S, found.indices))
+
+
+@settings(max_examples=60, deadline=None)
+@given(seeds, st.integers(2, 8), st.sampled_from([0.4, 0.7, 0.9]))
+def test_with_restarts_the_least_number_of_memories_that_cover_is_found(seed, n, threshold):
+    S = random_similarity(np.random.default_rng(seed), n)
+    found = select_memories(S, Precomputed(), threshold, cover="random", n_restarts=40, random_state=seed)
+    assert found.n_memories == least_cover(S, threshold)
+    assert found.coverage == 1.0
+
+
+@pytest.mark.parametrize("cover", ["random", "greedy"])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_result_is_a_local_optimum_when_every_case_could_be_judged(seed, cover):
+    S = random_similarity(np.random.default_rng(seed), 60)
+    found = select_memories(
+        S, Precomputed(), 0.5, n_memories=5, cover=cover, max_swaps=5000, stop="clarans", random_state=seed
+    )
+    outside = np.setdiff1d(np.arange(60), found.indices)
+    assert max(swap_gain(S, found.indices, k, c) for k in range(5) for c in outside) <= 1e-9
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.sampled_from(["random", "greedy"]), st.sampled_from([None, 4]))
+def test_the_objective_never_falls_along_accepted_swaps(seed, cover, q):
+    X = np.random.default_rng(seed).normal(size=(120, 2))
+    found = select_memories(
+        X, RBFSimilarity(1.0), 0.8, n_memories=q, cover=cover, n_restarts=3, random_state=seed
+    )
+    for round_ in found.history:
+        steps = np.array([round_.first_objective, *round_.objectives])
+        assert (np.diff(steps) > 0).all()
+        assert round_.objective == pytest.approx(steps[-1])
+    assert found.objective == pytest.approx(found.history[found.best_round].objective)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.sampled_from(["random", "greedy"]), st.floats(0.3, 0.95))
+def test_enforced_coverage_holds(seed, cover, threshold):
+    X = np.random.default_rng(seed).normal(size=(80, 2))
+    similarity = RBFSimilarity(1.0)
+    Z = similarity.fit_describe(X)
+    found = select_memories(Z, similarity, threshold, cover=cover, coverage="enforce", random_state=seed)
+    assert (similarity.compare(Z[found.indices], Z).max(axis=0) >= threshold - 1e-9).all()
+    assert found.coverage == 1.0
+    assert len(found.uncovered) == 0
+
+
+def test_fewer_memories_win_over_a_larger_objective():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    fewest = select_memories(X, RBFSimilarity(1.0), 0.8, cover="random", n_restarts=15, random_state=0)
+    largest = select_memories(
+        X, RBFSimilarity(1.0), 0.8, cover="random", n_restarts=15, prefer="objective", random_state=0
+    )
+    assert fewest.n_memories == min(round_.n_memories for round_ in fewest.history)
+    assert largest.objective == pytest.approx(max(round_.objective for round_ in largest.history))
+    assert largest.n_memories > fewest.n_memories
+
+
+def test_a_binary_similarity_gives_one_memory_per_label_and_no_swap():
+    label = np.repeat([0, 1, 2, 3], [40, 30, 20, 10])
+    S = (label[:, None] == label[None]).astype(float)
+    found = select_memories(S, Precomputed(), 0.5, n_restarts=3, cover="random", random_state=0)
+    assert sorted(label[found.indices]) == [0, 1, 2, 3]
+    assert found.objective == 100
+    assert all(round_.n_accepted == 0 for round_ in found.history)
+
+
+def test_identical_descriptions_are_merged_so_binary_similarities_cost_next_to_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.random((5000, 2))
+    y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0.5)
+    found = select_memories(*_described(TreeSimilarity(), X, y), 0.5)
+    assert found.n_distinct == found.n_memories == 3
+    assert found.n_evaluations < 4 * 3 * 5000
+
+
+def _described(similarity, X, y=None):
+    Z = similarity.fit_describe(X, y)
+    return Z, similarity
+
+
+@pytest.mark.parametrize("q", [None, 10])
+def test_merging_changes_nothing_but_the_cost(q):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    often = np.repeat(X, 4, axis=0)  # a power of two, so that no sum is rounded differently
+    once = select_memories(X, RBFSimilarity(1.0), 0.7, n_memories=q, random_state=0)
+    many = select_memories(often, RBFSimilarity(1.0), 0.7, n_memories=q, random_state=0)
+    np.testing.assert_array_equal(np.unique(often[many.indices], axis=0), np.unique(X[once.indices], axis=0))
+    assert many.objective == pytest.approx(4 * once.objective)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.sampled_from([{"cover": "greedy"}, {"random_state": 0, "cover": "random"}]))
+def test_permuting_the_rows_gives_the_same_memories(seed, settings_):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(70, 3))
+    order = rng.permutation(70)
+    for q in (None, 6):
+        a = select_memories(X, RBFSimilarity(0.5), 0.6, n_memories=q, **settings_)
+        b = select_memories(X[order], RBFSimilarity(0.5), 0.6, n_memories=q, **settings_)
+        assert sorted(order[b.indices].tolist()) == sorted(a.indices.tolist())
+
+
+def test_weights_are_counts_and_a_weight_of_zero_is_absence():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2))
+    weights = rng.integers(0, 4, 50)
+    similarity = RBFSimilarity(1.0).fit(X)
+    Z = similarity.describe(X)
+    weighted = select_memories(Z, similarity, 0.7, n_memories=4, sample_weight=weights, random_state=0)
+    repeated = select_memories(np.repeat(Z, weights, axis=0), similarity, 0.7, n_memories=4, random_state=0)
+    assert weighted.objective == pytest.approx(repeated.objective)
+    np.testing.assert_array_equal(Z[weighted.indices], np.repeat(Z, weights, axis=0)[repeated.indices])
+    assert (weights[weighted.indices] > 0).all()
+    assert len(weighted.labels) == 50
+
+
+def test_memories_are_numbered_by_how_many_cases_they_stand_for():
+    X, _ = make_blobs([100, 30, 60], 2, cluster_std=0.2, random_state=0)
+    found = select_memories(X, RBFSimilarity(0.05), 0.7, random_state=0)
+    assert np.bincount(found.labels).tolist() == [100, 60, 30]
+
+
+def test_no_n_by_n_array_is_ever_allocated():
+    n = 6000
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    similarity = RBFSimilarity(0.1)
+    Z = similarity.fit_describe(X)
+    for settings_ in ({"n_memories": 20}, {"cover": "greedy"}, {"cover": "random"}, {"mode": "paper"}):
+        tracemalloc.start()
+        select_memories(Z, similarity, 0.4, random_state=0, **settings_)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < n * n * 8 / 4, settings_
+
+
+def test_more_memories_than_distinct_cases_are_cut_with_a_warning():
+    X = np.repeat([[0.0], [1.0]], 5, axis=0)
+    with pytest.warns(UserWarning, match="only 2 cases have different descriptions"):
+        found = select_memories(X, RBFSimilarity(1.0), 0.7, n_memories=4, random_state=0)
+    assert found.n_memories == 2
+
+
+def test_too_few_memories_to_cover_are_an_error_when_coverage_is_enforced():
+    X = np.arange(20.0)[:, None]
+    with pytest.raises(CoverageError, match="n_memories=2 memories leave .* of 20 distinct cases below the threshold"):
+        select_memories(X, RBFSimilarity(1.0), 0.7, n_memories=2, coverage="enforce", random_state=0)
+    reported = select_memories(X, RBFSimilarity(1.0), 0.7, n_memories=2, random_state=0)
+    assert 0 < reported.coverage < 1
+    assert len(reported.uncovered) == round(20 * (1 - reported.coverage))
+
+
+def test_enough_memories_cover_when_coverage_is_enforced():
+    X = np.arange(20.0)[:, None]
+    found = select_memories(X, RBFSimilarity(1.0), 0.3, n_memories=9, coverage="enforce", random_state=0)
+    assert found.n_memories == 9
+    assert found.coverage == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"threshold": 0}, "threshold must be a number in \\(0, 1\\]"),
+        ({"threshold": 1.2}, "got 1.2"),
+        ({"threshold": "high"}, "got 'high'"),
+        ({"n_memories": 0}, "n_memories must be a whole number of at least 1"),
+        ({"n_memories": 11}, "n_memories=11 is more than the number of cases"),
+        ({"n_restarts": 0}, "n_restarts must be"),
+        ({"max_swaps": -1}, "max_swaps must be"),
+        ({"mode": "fast"}, "mode must be one of 'corrected', 'paper'; got 'fast'"),
+        ({"cover": "lazy"}, "cover must be one of"),
+        ({"coverage": "maybe"}, "coverage must be one of"),
+        ({"sample_weight": np.zeros(10)}, "(?i)sample.weight.*zero"),
+    ],
+)
+def test_wrong_settings_are_named(change, message):
+    X = np.arange(10.0)[:, None]
+    with pytest.raises(ValueError, match=message):
+        select_memories(X, RBFSimilarity(1.0), **{"threshold": 0.5, **change})
+
+
+def test_a_similarity_without_compare_is_refused_with_a_hint():
+    with pytest.raises(TypeError, match="wrap a function of two cases in memclf.similarity.FunctionSimilarity"):
+        select_memories([1, 2], lambda a, b: 1.0)
+
+
+@pytest.mark.parametrize("value", [1.5, -0.25, float("nan")])
+def test_a_value_that_is_no_similarity_is_named_with_its_pair(value):
+    def alike(a, b):
+        return value if {a, b} == {2, 7} else 1.0
+
+    with pytest.raises(SimilarityError, match=f"the similarity of case [27] and case [27] is {value}"):
+        select_memories(list(range(10)), FunctionSimilarity(alike), 0.5, random_state=0)
+
+
+def test_a_wrong_shape_is_named():
+    with pytest.raises(SimilarityError, match=r"one row per memory and one column per case, shape \(.*got shape"):
+        select_memories([1, 2, 3], FunctionSimilarity(lambda A, B: np.ones(3), batched=True), 0.5)
+
+
+def test_something_that_is_no_number_is_named():
+    with pytest.raises(TypeError, match="alike must return one number for two cases, it returned 'very'"):
+
+        def alike(a, b):
+            return "very"
+
+        select_memories([1, 2, 3], FunctionSimilarity(alike), 0.5)
+
+
+def test_a_case_unlike_itself_is_an_error_that_names_it():
+    with pytest.raises(SimilarityError, match="the similarity of case 0 and case 0 is 0.2, below the threshold 0.5"):
+        select_memories([3, 4, 5], FunctionSimilarity(lambda a, b: 0.2), 0.5)
+
+
+def test_what_follows_from_an_unusual_similarity_is_said():
+    def lopsided(a, b):
+        return 1.0 if a <= b else 0.6
+
+    with pytest.warns(SimilarityWarning, match="not symmetric: case 0 to case 1 is 1, case 1 to case 0 is 0.6"):
+        select_memories([3, 4, 5], FunctionSimilarity(lopsided), 0.5)
+    with pytest.warns(SimilarityWarning, match="not 1: a memory may find another memory more similar"):
+        select_memories([3, 4, 5], FunctionSimilarity(lambda a, b: 0.9), 0.5)
+
+
+def test_an_asymmetric_similarity_is_always_asked_memory_first():
+    S = np.array([[1.0, 0.9, 0.9], [0.1, 1.0, 0.1], [0.1, 0.1, 1.0]])  # only case 0 covers all
+
+    def alike(a, b):
+        return S[a, b]
+
+    with pytest.warns(SimilarityWarning, match="always asks for similarity\\(memory, case\\)"):
+        found = select_memories([0, 1, 2], FunctionSimilarity(alike), 0.8, cover="greedy")
+    assert found.indices.tolist() == [0]
+
+
+def test_a_slow_function_announces_its_speed_before_the_long_part():
+    calls = []
+
+    def slow(a, b):
+        calls.append(1)
+        total = 0
+        for i in range(400):
+            total += i
+        return 1.0 if a // 20 == b // 20 else 0.0
+
+    class Stop(Exception):
+        pass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SlowSimilarityWarning)
+        with pytest.raises(SlowSimilarityWarning, match="slow compares [0-9,]+ pairs per second.* needs? about .* comp"):
+            select_memories(list(range(20_000)), FunctionSimilarity(slow), 0.5, n_memories=50)
+    assert len(calls) < 100_000
+
+
+def test_a_fast_similarity_announces_nothing():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    select_memories(X, FunctionSimilarity(_batched, batched=True), 0.5, random_state=0)
+
+
+def _batched(A, B):
+    return np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=-1))
+
+
+def test_the_result_prints_what_matters():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    text = str(select_memories(X, RBFSimilarity(1.0), 0.7, random_state=0))
+    assert "memories for 50 cases (50 distinct)" in text
+    assert "100.0% of the cases within 0.7" in text

@@ -14,8 +14,8 @@ def prepared(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
     """A fresh copy of the similarity; None is RBF, a plain function of two cases is wrapped."""
     if similarity is None:
         similarity = RBFSimilarity()
-    elif not hasattr(similarity, "compare"):
-        if not callable(similarity) or isinstance(similarity, type):
+    elif isinstance(similarity, type) or not hasattr(similarity, "compare"):
+        if isinstance(similarity, type) or not callable(similarity):
             raise TypeError(
                 "similarity must be a similarity (fit, describe, compare), a function of two cases, or None; "
                 f"got {similarity!r}"
@@ -31,6 +31,8 @@ def prepared(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
 def tags(tags: Any, similarity: Any) -> Any:
     """The estimator takes whatever its similarity takes."""
     similarity = RBFSimilarity() if similarity is None else similarity
+    if isinstance(similarity, type):
+        return tags
     if not hasattr(similarity, "compare"):
         similarity = FunctionSimilarity(similarity)
     if hasattr(similarity, "__sklearn_tags__"):

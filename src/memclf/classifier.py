@@ -222,16 +222,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.labels_ = self.search_result_.labels
         self.memories_ = _cases.take(X, self.memory_indices_)
         self.descriptions_ = _cases.take(Z, self.memory_indices_)
+        counted = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
         self.thresholds_ = fit_thresholds(
             self.thresholds,
             self.threshold,
             self.memory_indices_,
-            self.labels_,
-            self.search_result_.similarity,
+            self.labels_[counted],
+            self.search_result_.similarity[counted],
             self.slack,
         )
         q = len(self.memory_indices_)
-        counted = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
         self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
         np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)
         self._fit_classifiers(X, y, counted, params, global_seed, fallback_seed)

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import least_cover, random_similarity
 
 from memclf.memory.columns import Columns
 from memclf.memory.cover import greedy_cover, greedy_spread, random_cover, spread
 from memclf.similarity import Precomputed
+from oracles import least_cover, random_similarity
 
 
 def columns_of(S):

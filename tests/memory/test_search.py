@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import best_subset, least_cover, objective, random_similarity, swap_gain
 from sklearn.datasets import make_blobs
 
 from memclf import select_memories
 from memclf.exceptions import CoverageError, SimilarityError, SimilarityWarning, SlowSimilarityWarning
 from memclf.similarity import FunctionSimilarity, Precomputed, RBFSimilarity, TreeSimilarity
+from oracles import best_subset, least_cover, objective, random_similarity, swap_gain
 
 seeds = st.integers(0, 10_000)
 
@@ -48,9 +48,7 @@ def test_the_result_is_a_local_optimum_when_every_case_could_be_judged(seed, cov
 @given(seeds, st.sampled_from(["random", "greedy"]), st.sampled_from([None, 4]))
 def test_the_objective_never_falls_along_accepted_swaps(seed, cover, q):
     X = np.random.default_rng(seed).normal(size=(120, 2))
-    found = select_memories(
-        X, RBFSimilarity(1.0), 0.8, n_memories=q, cover=cover, n_restarts=3, random_state=seed
-    )
+    found = select_memories(X, RBFSimilarity(1.0), 0.8, n_memories=q, cover=cover, n_restarts=3, random_state=seed)
     for round_ in found.history:
         steps = np.array([round_.first_objective, *round_.objectives])
         assert (np.diff(steps) > 0).all()
@@ -224,11 +222,10 @@ def test_a_wrong_shape_is_named():
 
 
 def test_something_that_is_no_number_is_named():
+    def alike(a, b):
+        return "very"
+
     with pytest.raises(TypeError, match="alike must return one number for two cases, it returned 'very'"):
-
-        def alike(a, b):
-            return "very"
-
         select_memories([1, 2, 3], FunctionSimilarity(alike), 0.5)
 
 
@@ -268,12 +265,11 @@ def test_a_slow_function_announces_its_speed_before_the_long_part():
             total += i
         return 1.0 if a // 20 == b // 20 else 0.0
 
-    class Stop(Exception):
-        pass
-
     with warnings.catch_warnings():
         warnings.simplefilter("error", SlowSimilarityWarning)
-        with pytest.raises(SlowSimilarityWarning, match="slow compares [0-9,]+ pairs per second.* needs? about .* comp"):
+        with pytest.raises(
+            SlowSimilarityWarning, match="slow compares [0-9,]+ pairs per second.* needs? about .* comp"
+        ):
             select_memories(list(range(20_000)), FunctionSimilarity(slow), 0.5, n_memories=50)
     assert len(calls) < 100_000
 

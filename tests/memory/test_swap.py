@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import objective, random_similarity, swap_gain
 
 from memclf.memory.swap import Exchange
+from oracles import objective, random_similarity, swap_gain
 
 
 def _problem(seed, n, q, kind, weighted):

@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from memclf.routing import fit_thresholds, route
+
+# Few distinct values, so that ties between memories and with thresholds are common.
+blocks = arrays(
+    np.float64, st.tuples(st.integers(1, 5), st.integers(1, 8)), elements=st.sampled_from([0, 0.3, 0.5, 0.8, 1])
+)
+rules = st.sampled_from(["argmax_then_check", "check_then_argmax"])
+
+
+@settings(max_examples=200, deadline=None)
+@given(blocks, rules, st.data())
+def test_exactly_one_branch_fires_and_it_is_the_one_that_the_paper_says(block, rule, data):
+    q, n = block.shape
+    thresholds = data.draw(arrays(np.float64, q, elements=st.sampled_from([0.3, 0.5, 0.8, 1])))
+    ways = route(block, thresholds, rule)
+    for i in range(n):
+        column = block[:, i].tolist()
+        if rule == "argmax_then_check":
+            k = column.index(max(column))
+            expected = k if column[k] >= thresholds[k] else q
+        else:
+            met = [k for k in range(q) if column[k] >= thresholds[k]]
+            expected = min(met, key=lambda k: (-column[k], k)) if met else q
+        assert ways.branch[i] == expected
+        assert ways.known[i] == (expected < q)
+        assert ways.memory[i] == (expected if expected < q else -1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(blocks, st.sampled_from([0.3, 0.5, 0.8]))
+def test_both_rules_agree_when_thresholds_are_equal(block, threshold):
+    thresholds = np.full(len(block), threshold)
+    a, b = route(block, thresholds), route(block, thresholds, "check_then_argmax")
+    np.testing.assert_array_equal(a.branch, b.branch)
+
+
+def test_the_runner_up_and_the_margin():
+    ways = route(np.array([[0.9, 0.2], [0.6, 0.7], [0.1, 0.7]]), np.array([0.5, 0.5, 0.5]))
+    assert ways.runner_up.tolist() == [1, 2]
+    np.testing.assert_allclose(ways.margin, [0.3, 0])
+    assert ways[0].memory == 0
+    assert ways[0].margin == pytest.approx(0.3)
+    assert [way.memory for way in ways] == [0, 1]
+    assert list(ways.to_frame().columns)[:3] == ["memory", "nearest", "similarity"]
+
+
+def test_a_single_memory_has_no_runner_up():
+    way = route(np.array([[0.9]]), np.array([0.5]))[0]
+    assert (way.runner_up, way.known, way.memory) == (-1, True, 0)
+
+
+def test_rounding_does_not_decide_ties():
+    ways = route(np.array([[0.5], [0.5 + 1e-15]]), np.array([0.5 + 1e-15, 0.1]))
+    assert ways.memory.tolist() == [0]
+
+
+def test_an_unknown_rule_is_named():
+    with pytest.raises(ValueError, match="rule must be one of 'argmax_then_check', 'check_then_argmax'; got 'best'"):
+        route(np.ones((1, 1)), np.ones(1), "best")
+
+
+INDICES, LABELS, NEAR = np.array([3, 8]), np.array([0, 0, 1, 1]), np.array([0.9, 0.7, 0.8, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("common", [0.6, 0.6]),
+        ("tight", [0.7, 0.8]),
+        (0.5, [0.5, 0.5]),
+        ([0.4, 0.9], [0.4, 0.9]),
+        ({8: 0.95}, [0.6, 0.95]),
+    ],
+)
+def test_thresholds_are_common_tight_or_set_by_hand(wanted, expected):
+    np.testing.assert_allclose(fit_thresholds(wanted, 0.6, INDICES, LABELS, NEAR), expected)
+
+
+def test_tight_thresholds_can_be_loosened():
+    np.testing.assert_allclose(fit_thresholds("tight", 0.6, INDICES, LABELS, NEAR, slack=0.05), [0.65, 0.75])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("loose", "thresholds must be 'common', 'tight', a number or numbers; got 'loose'"),
+        ([0.4], "one for each of the 2 memories"),
+        ([0.4, 1.4], r"thresholds must be in \(0, 1\]"),
+        ({5: 0.5}, r"thresholds are given for rows \[5\], which are no memories"),
+    ],
+)
+def test_wrong_thresholds_are_named(wanted, message):
+    with pytest.raises(ValueError, match=message):
+        fit_thresholds(wanted, 0.6, INDICES, LABELS, NEAR)

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import cdist
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import StandardScaler
+
+from memclf.similarity import CosineSimilarity, RBFSimilarity
+from toolbox import length_and_first
+
+tables = arrays(np.float64, st.tuples(st.integers(2, 12), st.integers(1, 5)), elements=st.floats(-1e3, 1e3, width=32))
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables, st.floats(1e-4, 10))
+def test_rbf_is_the_exponential_of_the_squared_distance(X, gamma):
+    similarity = RBFSimilarity(gamma)
+    Z = similarity.fit_describe(X)
+    np.testing.assert_allclose(similarity.compare(Z, Z), np.exp(-gamma * cdist(X, X, "sqeuclidean")), atol=1e-6)
+    assert (np.diag(similarity.compare(Z, Z)) > 1 - 1e-9).all()
+
+
+def test_rbf_keeps_its_digits_far_from_the_origin():
+    X = 1e6 + np.random.default_rng(0).normal(size=(20, 3))
+    similarity = RBFSimilarity(1.0)
+    Z = similarity.fit_describe(X)
+    np.testing.assert_allclose(similarity.compare(Z, Z), np.exp(-cdist(X, X, "sqeuclidean")), atol=1e-8)
+
+
+def test_rbf_takes_its_scale_from_the_median_distance():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    distances = cdist(X, X, "sqeuclidean")[np.triu_indices(50, 1)]
+    assert RBFSimilarity().fit(X).gamma_ == pytest.approx(1 / (2 * np.median(distances)))
+    assert RBFSimilarity().fit(np.vstack([X, X, X[:7]])).gamma_ == pytest.approx(RBFSimilarity().fit(X).gamma_)
+
+
+def test_one_distinct_case_has_a_scale_too():
+    assert RBFSimilarity().fit([[1.0], [1.0]]).gamma_ == 1.0
+
+
+@pytest.mark.parametrize("gamma", [0, -1.0, float("nan"), "wide"])
+def test_a_wrong_scale_is_named(gamma):
+    with pytest.raises(ValueError, match="gamma must be a positive number or None"):
+        RBFSimilarity(gamma).fit([[0.0], [1.0]])
+
+
+@pytest.mark.parametrize("kind", [RBFSimilarity, CosineSimilarity])
+def test_sparse_and_dense_rows_compare_alike(kind):
+    X = sp.random_array((30, 8), density=0.4, rng=np.random.default_rng(0), format="csr")
+    dense, sparse = kind(), kind()
+    Z, S = dense.fit_describe(X.toarray()), sparse.fit_describe(X)
+    assert sp.issparse(S)
+    np.testing.assert_allclose(dense.compare(Z[:3], Z), sparse.compare(S[:3], S), atol=1e-9)
+
+
+def test_texts_reach_the_comparison_through_a_vectorizer():
+    texts = ["rust on the leaf", "rust on a leaf", "a miner in the stem"]
+    similarity = CosineSimilarity(features=TfidfVectorizer())
+    Z = similarity.fit_describe(texts)
+    S = similarity.compare(Z, Z)
+    assert S[0, 1] > S[0, 2]
+    np.testing.assert_allclose(np.diag(S), 1)
+
+
+def test_opposite_rows_have_no_cosine_similarity():
+    similarity = CosineSimilarity().fit([[1.0], [-1.0]])
+    Z = similarity.describe([[1.0], [-1.0], [0.0], [0.0]])
+    np.testing.assert_allclose(similarity.compare(Z, Z), [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+
+
+def test_a_transformer_is_fitted_on_the_training_cases_and_not_changed():
+    scaler = StandardScaler()
+    similarity = RBFSimilarity(1.0, features=scaler).fit([[0.0], [10.0]])
+    assert not hasattr(scaler, "mean_")
+    np.testing.assert_allclose(similarity.describe([[5.0]]), [[0.0]], atol=1e-12)
+
+
+def test_a_function_of_one_case_may_be_the_features():
+    similarity = RBFSimilarity(1.0, features=len)
+    Z = similarity.fit_describe(["aa", "bb", "cccc"])
+    np.testing.assert_allclose(similarity.compare(Z, Z)[0], [1, 1, np.exp(-4)])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_describing_in_parallel_changes_nothing(n_jobs):
+    words = ["ab" * (i % 7 + 1) for i in range(100)]
+    alone = RBFSimilarity(features=length_and_first).fit_describe(words)
+    together = RBFSimilarity(features=length_and_first, n_jobs=n_jobs).fit_describe(words)
+    np.testing.assert_array_equal(alone, together)
+
+
+def test_a_progress_bar_is_shown_when_verbose(capsys):
+    RBFSimilarity(features=length_and_first, verbose=1).fit(["a", "bb", "ccc"])
+    assert "describing" in capsys.readouterr().err
+
+
+def test_features_that_are_no_numbers_are_named():
+    with pytest.raises(ValueError, match=r"features returned NaN or infinity \(first: case 1\)"):
+        RBFSimilarity(features=float).fit(["1.0", "nan", "2.0"])
+    with pytest.raises(ValueError, match="rows of different lengths: \\[1, 2\\]"):
+        RBFSimilarity(features=lambda word: list(map(float, word))).fit(["1", "12"])
+    with pytest.raises(TypeError, match="features must be a transformer or a function of one case, got 3"):
+        RBFSimilarity(features=3).fit([[1.0], [2.0]])

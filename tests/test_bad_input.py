@@ -1,0 +1,108 @@
+"""Bad input gets a clear error and nothing else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
+
+from memclf import MemoryClassifier, MemorySelector
+from memclf.exceptions import SimilarityError
+from memclf.similarity import FunctionSimilarity, RBFSimilarity
+
+X, y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"threshold": 0.0}, r"threshold must be a number in \(0, 1\], the least similarity that counts; got 0.0"),
+        ({"threshold": 1.01}, "got 1.01"),
+        ({"threshold": None}, "got None"),
+        ({"rule": "nearest"}, "rule must be one of"),
+        ({"fallback": "guess"}, "fallback must be one of 'unknown', 'nearest', 'global' or a classifier; got 'guess'"),
+        ({"min_cluster_size": 0}, "min_cluster_size must be a whole number of at least 1, got 0"),
+        ({"small_clusters": "drop"}, "small_clusters must be one of 'merge', 'global'; got 'drop'"),
+        ({"start": "cold"}, "start must be one of 'fresh', 'global'; got 'cold'"),
+        ({"n_memories": 151}, "n_memories=151 is more than the number of cases, n_samples=150"),
+        ({"mode": "literal"}, "mode must be one of 'corrected', 'paper'"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        MemoryClassifier(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("similarity", [3, "rbf", RBFSimilarity])
+def test_something_that_is_no_similarity_is_named(similarity):
+    with pytest.raises(TypeError, match="similarity must be a similarity .* a function of two cases, or None; got"):
+        MemoryClassifier(similarity).fit(X, y)
+
+
+def test_a_fallback_must_be_a_classifier():
+    with pytest.raises(TypeError, match="estimator must be a classifier"):
+        MemoryClassifier(fallback=3).fit(X, y)
+
+
+def test_empty_data():
+    with pytest.raises(ValueError, match="0 sample"):
+        MemoryClassifier().fit(np.empty((0, 2)), np.empty(0))
+    with pytest.raises(ValueError, match="(?i)no cases|0 sample"):
+        MemoryClassifier(lambda a, b: 1.0, GaussianNB()).fit([], [])
+
+
+def test_one_sample_and_one_class():
+    with pytest.raises(ValueError, match=r"one class only, 'a' \(n_samples=1\)"):
+        MemoryClassifier().fit([[1.0]], ["a"])
+    with pytest.raises(ValueError, match="a classifier needs at least two classes"):
+        MemoryClassifier().fit(X, np.zeros(150))
+
+
+@pytest.mark.parametrize(
+    "labels", [np.array([-1, 1]), np.array(["unknown", "b"]), np.array(["a", "unknown"], dtype=object)]
+)
+def test_a_label_equal_to_the_unknown_label(labels):
+    with pytest.raises(ValueError, match="is also the label that stands for unknown.*unknown_label="):
+        MemoryClassifier().fit([[0.0], [1.0], [2.0], [3.0]], labels[[0, 1, 0, 1]])
+    for way_out in ({"fallback": "nearest"}, {"unknown_label": "nothing"}):
+        clf = MemoryClassifier(**way_out).fit([[0.0], [1.0], [2.0], [3.0]], labels[[0, 1, 0, 1]])
+        assert set(clf.predict([[0.0], [3.0]]).tolist()) <= set(labels.tolist())
+
+
+def test_other_columns_at_predict_time():
+    clf = MemoryClassifier(threshold=0.3).fit(X, y)
+    with pytest.raises(ValueError, match="X has 3 features, but .* is expecting 4 features"):
+        clf.predict(X[:, :3])
+    table = pd.DataFrame(X, columns=list("abcd"))
+    clf = MemoryClassifier(threshold=0.3).fit(table, y)
+    for wrong in (table.rename(columns={"a": "z"}), table[list("bacd")]):
+        with pytest.raises(ValueError, match="feature names"):
+            clf.predict(wrong)
+
+
+def test_labels_and_cases_must_be_of_equal_number():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MemoryClassifier().fit(X, y[:-1])
+
+
+def test_numbers_are_no_classes():
+    with pytest.raises(ValueError, match="Unknown label type"):
+        MemoryClassifier().fit(X, np.linspace(0, 1, 150))
+
+
+def test_nothing_works_before_fit():
+    for method in ("predict", "predict_proba", "route", "explain", "similarities"):
+        with pytest.raises(NotFittedError):
+            getattr(MemoryClassifier(), method)(X)
+    with pytest.raises(NotFittedError):
+        MemorySelector().transform(X)
+
+
+def test_a_new_case_that_breaks_the_similarity_is_named_as_new():
+    def alike(a, b):
+        return 2.0 if b[0] > 100 else 1.0
+
+    clf = MemoryClassifier(FunctionSimilarity(alike), GaussianNB(), 0.5).fit(X, y)
+    with pytest.raises(SimilarityError, match="the similarity of case .* and new case 1 is 2.0"):
+        clf.predict([[1.0, 1, 1, 1], [200.0, 1, 1, 1]])

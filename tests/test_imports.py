@@ -1,0 +1,121 @@
+"""Who may import whom (docs/architecture), and what importing memclf may load."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import memclf
+
+SOURCE = Path(memclf.__file__).parent
+
+# package -> packages of memclf that it may import; modules with a leading underscore, `unknown` and
+# `exceptions` are small common ground and open to all.
+COMMON = {"_cases", "_numbers", "_progress", "exceptions", "unknown"}
+ALLOWED = {
+    "similarity": set(),
+    "memory": {"similarity.base"},
+    "routing": {"similarity.base"},
+    "local": set(),
+    "selector": {"_inputs", "memory", "routing", "similarity.base"},
+    "classifier": {"_inputs", "memory", "routing", "local", "similarity.base", "explain"},
+    "_inputs": {"similarity"},
+    "explain": {"classifier", "routing"},
+    "evaluate": {"classifier"},
+    "persist": {"classifier", "selector", "local", "memory", "similarity", ""},
+    "cli": {"persist", ""},
+    "": {"classifier", "selector", "memory", "persist"},
+}
+
+
+def imports_of(path):
+    """Modules of memclf that a file imports, function bodies included."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "memclf":
+            if node.module == "memclf":
+                names = [alias.name for alias in node.names]
+                yield from [n if (SOURCE / n).exists() or (SOURCE / f"{n}.py").exists() else "" for n in names]
+            else:
+                yield node.module.removeprefix("memclf.")
+        elif isinstance(node, ast.Import):
+            yield from [
+                alias.name.removeprefix("memclf").removeprefix(".")
+                for alias in node.names
+                if alias.name.split(".")[0] == "memclf"
+            ]
+
+
+def home_of(path):
+    relative = path.relative_to(SOURCE)
+    first = relative.parts[0].removesuffix(".py")
+    return "" if first == "__init__" else first
+
+
+def permitted(home, module):
+    top = module.split(".")[0]
+    if top == home or top in COMMON:
+        return True
+    return any(module == allowed or (allowed and module.startswith(f"{allowed}.")) for allowed in ALLOWED[home])
+
+
+def test_the_import_table_is_kept():
+    wrong = []
+    for path in SOURCE.rglob("*.py"):
+        home = home_of(path)
+        if home in COMMON:
+            wrong += [(home, module) for module in imports_of(path) if module.split(".")[0] not in COMMON]
+            continue
+        assert home in ALLOWED, f"{path} has no place in the table"
+        wrong += [(home, module) for module in imports_of(path) if not permitted(home, module)]
+    assert not wrong
+
+
+def test_the_table_would_notice_a_wrong_import():
+    assert not permitted("similarity", "memory.search")
+    assert not permitted("memory", "similarity.numeric")
+    assert permitted("memory", "similarity.base")
+
+
+HEAVY = ("torch", "torchvision", "cv2", "matplotlib", "fastapi", "skops", "typer")
+
+
+def test_importing_memclf_leaves_heavy_packages_alone():
+    code = f"import sys, memclf; print([name for name in {HEAVY} if name in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+BASE_ONLY = """
+import importlib, pkgutil, sys
+
+class Blocked:
+    names = {"torch", "torchvision", "timm", "skorch", "cv2", "matplotlib", "jinja2", "pandas", "fastapi", "uvicorn",
+             "safetensors", "distributed", "pytest", "hypothesis"}
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+import memclf
+count = 0
+for module in pkgutil.walk_packages(memclf.__path__, "memclf."):
+    importlib.import_module(module.name)
+    count += 1
+
+import numpy as np
+X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
+clf = memclf.MemoryClassifier(random_state=0).fit(X, y)
+print(clf.explain(X[:1]))
+try:
+    clf.explain(X[:1])[0].plot()
+except ImportError as error:
+    print(error)
+print(count, "modules")
+"""
+
+
+def test_every_module_of_the_base_install_imports_without_the_extras():
+    shown = subprocess.run([sys.executable, "-c", BASE_ONLY], capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert int(shown.stdout.split()[-2]) > 30
+    assert 'pip install "memclf[report]"' in shown.stdout

@@ -115,9 +115,7 @@ def main() -> None:
         frame = pd.DataFrame(rows)
         mean = frame.groupby(["test", "model"], sort=False).mean()
         spread = frame.groupby(["test", "model"], sort=False)["accuracy"].std()
-        print(
-            f"\n{title}: percent, mean of {options.runs} runs with {options.cases} training cases (± spread between runs)"
-        )
+        print(f"\n{title}: percent, mean of {options.runs} runs, {options.cases} training cases (± spread of runs)")
         print(f"{'':22}{'':20}{'accuracy':>12}{'balanced':>10}{'answered':>10}{'right if answered':>19}")
         for (test, model), row in mean.iterrows():
             right = "-" if np.isnan(row["right if answered"]) else f"{100 * row['right if answered']:.1f}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
 
 from memclf import _cases
 from memclf._numbers import Array, first_best, reaches
@@ -28,6 +31,7 @@ PAPER_SWAPS = 10  # Z_l in the authors' own code
 CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
+SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
 RESTARTS = 5  # Z_g in the authors' own code
 
 CHOICES = {
@@ -163,7 +167,8 @@ def select_memories(
     budget = int(np.clip(columns.n // 20, 250, 1000)) if max_swaps is None else max_swaps
     columns.announce((1 if q is None else covers.TRIES * q) + n_restarts * min(budget, columns.n))
     search = _Search(columns, merged, threshold, q, cover, coverage, stop, strict, budget)
-    found, history, best = search.run(n_restarts, prefer, rng, verbose)
+    with _threads_for(Z):
+        found, history, best = search.run(n_restarts, prefer, rng, verbose)
     return _result(columns, found, counted[first], history, best, weights, columns.n, threshold, mode, Z, similarity)
 
 
@@ -362,6 +367,18 @@ def _result(
         threshold=threshold,
         mode=mode,
     )
+
+
+@cache
+def _controller() -> Any:
+    return ThreadpoolController()
+
+
+def _threads_for(Z: Any) -> AbstractContextManager[Any]:
+    """One BLAS thread for short descriptions: waking others for each small block costs more than it brings."""
+    if isinstance(Z, np.ndarray) and Z.ndim == 2 and Z.shape[1] <= SHORT:
+        return _controller().limit(limits=1, user_api="blas")
+    return nullcontext()
 
 
 def _generator(random_state: Any) -> np.random.Generator:

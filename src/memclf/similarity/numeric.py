@@ -15,6 +15,7 @@ from memclf import _cases
 from memclf._numbers import Array
 from memclf.similarity.base import NumericSimilarity
 
+FEW = 16
 MEDIAN_SAMPLE = 1000  # distinct cases from which the median distance is taken
 
 
@@ -74,12 +75,12 @@ class RBFSimilarity(NumericSimilarity):
         # Slightly smaller norms make the distance of a case to itself exactly zero in spite of rounding.
         shrink = -self.gamma_ * (1 - 8 * np.finfo(np.float64).eps)
         a, b = shrink * _squares(A), shrink * _squares(B)
-        if sp.issparse(A) or sp.issparse(B):
+        if sp.issparse(A) or sp.issparse(B) or len(A) < FEW:
             exponent = safe_sparse_dot(A, B.T, dense_output=True)
             exponent *= 2 * self.gamma_
             exponent += a
             exponent += b.T
-        else:  # the whole exponent in one matrix product
+        else:  # the whole exponent in one matrix product, which pays when there are enough rows
             one = np.ones_like
             exponent = np.hstack([2 * self.gamma_ * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
         np.minimum(exponent, 0.0, out=exponent)

@@ -1,0 +1,17 @@
+from typer.testing import CliRunner
+
+import memclf
+from memclf.cli import app
+
+
+def test_help_and_version():
+    shown = CliRunner().invoke(app, ["--help"])
+    assert shown.exit_code == 0
+    assert "inspect" in shown.output
+    assert CliRunner().invoke(app, ["version"]).output.strip() == memclf.__version__
+
+
+def test_a_folder_that_is_no_model_is_named(tmp_path):
+    shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "nothing")])
+    assert shown.exit_code == 1
+    assert "is no model folder" in shown.output

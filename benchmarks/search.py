@@ -30,6 +30,7 @@ before. Time is the wall clock around the fit alone.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -190,8 +191,20 @@ def resident_memory() -> float:
     return pages * resource.getpagesize() / MB
 
 
+def source_mark() -> str:
+    """A short mark of memclf's source as it is now, to tell when it changed between two fits."""
+    import memclf
+
+    folder = Path(memclf.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(file.relative_to(folder).as_posix().encode() + file.read_bytes())
+    return digest.hexdigest()[:10]
+
+
 def run_job(job: Job) -> dict[str, Any]:
     fit = METHODS[job.method][1]
+    mark = source_mark() if job.method == "memclf" else None
     X = make_data(job)
     gamma = median_gamma(X, job.seed)
     fit(X[:WARM_UP], min(job.q, WARM_UP), gamma, job.seed)
@@ -202,6 +215,7 @@ def run_job(job: Job) -> dict[str, Any]:
         raise RuntimeError(f"{job.method} returned fewer than {job.q} different medoids")
     return {
         **asdict(job),
+        "source": mark,
         "gamma": gamma,
         "seconds": seconds,
         "matrix_seconds": found.matrix_seconds,
@@ -416,6 +430,14 @@ def verdict(mine: Summary) -> str:
     return f"missed by {' and '.join(missed)} ({got})" if missed else f"reached ({got})"
 
 
+def sources(rows: list[dict[str, Any]]) -> str:
+    """Which source was measured, and a warning if somebody changed it meanwhile."""
+    marks = list(dict.fromkeys(row["source"] for row in rows if row.get("source")))
+    if len(marks) > 1:
+        return f"Warning: memclf's source changed during the run ({', '.join(marks)}): its rows mix versions."
+    return f"memclf source {marks[0]}, the same in all fits" if marks else "memclf was not measured"
+
+
 NOTES = """seconds: median over the seeds (fastest-slowest), of which matrix s for the full distance matrix and search s
 for the search on it; extra MB: largest over the seeds; objective %, cost %: of FasterPAM's on the same data, median
 over the seeds (cost = n - objective, the stricter look at the same thing); time: seconds over FasterPAM's."""
@@ -459,7 +481,7 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps({"versions": about["versions"], "rows": rows}, indent=1) + "\n")
     summaries = summarise(rows)
-    print(f"\n{table(summaries)}\n\n{NOTES}\n\n{aim(summaries)}")
+    print(f"\n{table(summaries)}\n\n{NOTES}\n{sources(rows)}\n\n{aim(summaries)}")
 
 
 if __name__ == "__main__":

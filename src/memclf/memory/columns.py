@@ -14,7 +14,7 @@ from memclf._numbers import Array, reaches
 from memclf.exceptions import SimilarityError, SimilarityWarning, SlowSimilarityWarning
 from memclf.similarity.base import case_name, checked
 
-BLOCK = 2**18  # numbers in one block of columns: 2 MB, small enough for the caches
+BLOCK = 2**19  # numbers in one block of columns: 4 MB, small enough for the caches
 SLOW_RATE = 2e5  # comparisons per second below which a similarity is worth a word
 SLOW_SECONDS = 10.0
 

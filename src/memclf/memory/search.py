@@ -80,7 +80,7 @@ def select_memories(
         Z_g: how often to start anew. None: 5 when each start may find another number of memories, that is
         with a random cover, and 1 when the number is fixed or the cover is greedy.
     max_swaps : int or None
-        Z_l: candidates to judge in each restart, each against all memories at once. None: 5 % of the cases,
+        Z_l: candidates to judge in each restart, each against all memories at once. None: 2.5 % of the cases,
         at least 250 and at most 1000 (10 in ``mode="paper"``, where a candidate is one random pair).
     mode : {"corrected", "paper"}
         "paper" follows the printed pseudo-code, quirks included; `n_memories`, `cover`, `coverage`, `stop`,
@@ -164,7 +164,7 @@ def select_memories(
     rng = _generator(0 if cover == "greedy" and random_state is None else random_state)
     if n_restarts is None:
         n_restarts = RESTARTS if cover == "random" and q is None else 1
-    budget = int(np.clip(columns.n // 20, 250, 1000)) if max_swaps is None else max_swaps
+    budget = int(np.clip(columns.n // 40, 250, 1000)) if max_swaps is None else max_swaps
     columns.announce((1 if q is None else covers.TRIES * q) + n_restarts * min(budget, columns.n))
     search = _Search(columns, merged, threshold, q, cover, coverage, stop, strict, budget)
     with _threads_for(Z):

@@ -1,0 +1,49 @@
+"""The wheel in a clean environment. Slow: it downloads and installs the dependencies."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+USE = """
+import importlib, pkgutil, sys, memclf
+for module in pkgutil.walk_packages(memclf.__path__, "memclf."):
+    importlib.import_module(module.name)
+import numpy as np
+X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
+clf = memclf.MemoryClassifier(random_state=0).fit(X, y)
+memclf.save(clf, sys.argv[1])
+assert (memclf.load(sys.argv[1]).predict(X) == clf.predict(X)).all()
+if "plot" in sys.argv:
+    clf.explain(X[:1])[0].plot().savefig(sys.argv[1] + "/picture.png")
+    clf.route(X).to_frame()
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    out = tmp_path_factory.mktemp("dist")
+    run = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(out), str(ROOT)]
+    subprocess.run(run, check=True, capture_output=True)
+    return next(out.glob("memclf-*.whl"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("extras", "use"), [("", []), ("[report,tables]", ["plot"])], ids=["base", "extras"])
+def test_the_wheel_works_in_a_clean_environment(wheel, extras, use, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "-q", f"{wheel}{extras}"], check=True, capture_output=True)
+    shown = subprocess.run(
+        [python, "-c", USE, str(tmp_path / "model"), *use], capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 0, shown.stderr
+    command = subprocess.run(
+        [str(Path(python).parent / "memclf"), "inspect", str(tmp_path / "model")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "all files are whole" in command.stdout, command.stderr

@@ -124,8 +124,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     --------
     >>> from memclf import MemoryClassifier
     >>> from memclf.similarity import RBFSimilarity
-    >>> X = [[0.0], [0.2], [0.4], [5.0], [5.2], [5.4]]
-    >>> y = ["low", "low", "high", "low", "high", "high"]
+    >>> X = [[0.0], [0.2], [0.4], [0.5], [5.0], [5.2], [5.4]]
+    >>> y = ["low", "low", "high", "high", "low", "high", "high"]
     >>> clf = MemoryClassifier(RBFSimilarity(gamma=1.0), threshold=0.8, random_state=0).fit(X, y)
     >>> clf.predict([[0.1], [5.3], [99.0]])
     array(['low', 'high', 'unknown'], dtype='<U7')

@@ -49,10 +49,10 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     Examples
     --------
     >>> from memclf.similarity import RBFSimilarity
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1]]
+    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]]
     >>> selector = MemorySelector(RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0).fit(X)
     >>> selector.memory_indices_, selector.labels_
-    (array([1, 3]), array([0, 0, 0, 1, 1]))
+    (array([1, 4]), array([0, 0, 0, 1, 1, 1]))
     >>> selector.predict([[4.9]])
     array([1])
     """

@@ -113,10 +113,10 @@ def select_memories(
     Examples
     --------
     >>> from memclf.similarity import RBFSimilarity
-    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]])
     >>> result = select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0)
     >>> result.indices, result.labels, result.coverage
-    (array([1, 3]), array([0, 0, 0, 1, 1]), 1.0)
+    (array([1, 4]), array([0, 0, 0, 1, 1, 1]), 1.0)
     """
     _check_choices(mode=mode, cover=cover, coverage=coverage, stop=stop, prefer=prefer)
     threshold = check_threshold(threshold)

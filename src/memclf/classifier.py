@@ -20,7 +20,7 @@ from memclf import _cases, _inputs, unknown
 from memclf._numbers import Array
 from memclf.local import pool
 from memclf.memory import select_memories
-from memclf.routing import Routes, fit_thresholds, route, similarities
+from memclf.routing import Routes, fit_thresholds, route, route_all, similarities
 from memclf.similarity.base import fit_describe, positive_weights
 
 if TYPE_CHECKING:
@@ -333,15 +333,19 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not."""
-        return route(self.similarities(X).T, self.thresholds_, self.rule)
+        Z = self._describe(X)
+        return route_all(self.similarity_, self.descriptions_, self.memory_indices_, self.thresholds_, self.rule, Z)
 
     def similarities(self, X: Any) -> Array:
         """Similarity of every case (row) to every memory (column)."""
+        Z = self._describe(X)
+        return similarities(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
+
+    def _describe(self, X: Any) -> Any:
         check_is_fitted(self)
         X = _cases.as_cases(X)
         _cases.match(self, X)
-        Z = self.similarity_.describe(X)
-        return similarities(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
+        return self.similarity_.describe(X)
 
     def predict(self, X: Any) -> Array:
         """The answer of each case's local classifier, or what `fallback` says where no threshold is met."""

@@ -1,10 +1,13 @@
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memclf.routing import fit_thresholds, route
+from memclf.routing import fit_thresholds, route, route_all
+from memclf.similarity import RBFSimilarity
 
 # Few distinct values, so that ties between memories and with thresholds are common.
 blocks = arrays(
@@ -58,6 +61,18 @@ def test_a_single_memory_has_no_runner_up():
 def test_rounding_does_not_decide_ties():
     ways = route(np.array([[0.5], [0.5 + 1e-15]]), np.array([0.5 + 1e-15, 0.1]))
     assert ways.memory.tolist() == [0]
+
+
+def test_routing_in_parts_changes_nothing(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    similarity = RBFSimilarity(0.5)
+    Z = similarity.fit_describe(X)
+    rows, thresholds = np.array([3, 8, 20]), np.array([0.3, 0.5, 0.9])
+    whole = route(similarity.compare(Z[rows], Z), thresholds)
+    monkeypatch.setattr(sys.modules["memclf.routing.route"], "BLOCK", 21)  # seven cases at a time
+    parts = route_all(similarity, Z[rows], rows, thresholds, "argmax_then_check", Z)
+    for name, values in whole.to_dict().items():
+        np.testing.assert_allclose(parts.to_dict()[name], values)
 
 
 def test_an_unknown_rule_is_named():

@@ -32,6 +32,7 @@ CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as mu
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
 SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
+PAIRS = 250_000_000  # comparisons that judging candidates may take in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 
 CHOICES = {
@@ -81,7 +82,8 @@ def select_memories(
         with a random cover, and 1 when the number is fixed or the cover is greedy.
     max_swaps : int or None
         Z_l: candidates to judge in each restart, each against all memories at once. None: 2.5 % of the cases,
-        at least 250 and at most 1000 (10 in ``mode="paper"``, where a candidate is one random pair).
+        at least 250 and at most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is
+        one random pair).
     mode : {"corrected", "paper"}
         "paper" follows the printed pseudo-code, quirks included; `n_memories`, `cover`, `coverage`, `stop`,
         `prefer` and `strict` have no place in it.
@@ -164,7 +166,7 @@ def select_memories(
     rng = _generator(0 if cover == "greedy" and random_state is None else random_state)
     if n_restarts is None:
         n_restarts = RESTARTS if cover == "random" and q is None else 1
-    budget = int(np.clip(columns.n // 40, 250, 1000)) if max_swaps is None else max_swaps
+    budget = _default_swaps(columns.n) if max_swaps is None else max_swaps
     columns.announce((1 if q is None else covers.TRIES * q) + n_restarts * min(budget, columns.n))
     search = _Search(columns, merged, threshold, q, cover, coverage, stop, strict, budget)
     with _threads_for(Z):
@@ -367,6 +369,11 @@ def _result(
         threshold=threshold,
         mode=mode,
     )
+
+
+def _default_swaps(n: int) -> int:
+    """2.5 % of the cases as in FasterCLARANS, within limits; beyond 250,000 cases, what a minute allows."""
+    return int(max(100, min(np.clip(n // 40, 250, 1000), PAIRS // n)))
 
 
 @cache

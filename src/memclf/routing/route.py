@@ -13,6 +13,7 @@ from memclf._numbers import Array, first_best, reaches
 from memclf.similarity.base import checked
 
 RULES = ("argmax_then_check", "check_then_argmax")
+BLOCK = 2**21  # similarities held at once
 NONE = -1  # in place of a memory's number: there is none
 
 
@@ -90,11 +91,23 @@ class Routes:
 _COLUMNS = [field.name for field in fields(Route)]
 
 
-def similarities(similarity: Any, memories: Any, indices: Array, Z: Any) -> Array:
-    """Similarities of all memories (rows) to all cases (columns), checked."""
+def similarities(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> Array:
+    """Similarities of all memories (rows) to all cases (columns), checked; messages count cases from `first`."""
     n, q = _cases.count(Z), len(indices)
     block = similarity.compare(memories, Z)
-    return checked(similarity, block, (q, n), indices, -1 - np.arange(n))
+    return checked(similarity, block, (q, n), indices, -1 - first - np.arange(n))
+
+
+def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array, rule: str, Z: Any) -> Routes:
+    """`route` for described cases, a part of them at a time, so that memory stays small."""
+    parts = []
+    for part in _cases.chunks(_cases.count(Z), BLOCK // len(indices)):
+        some = Z[part] if isinstance(Z, np.ndarray) else _cases.take(Z, np.arange(part.start, part.stop))
+        parts.append(route(similarities(similarity, memories, indices, some, part.start), thresholds, rule))
+    if len(parts) == 1:
+        return parts[0]
+    columns = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _COLUMNS}
+    return Routes(**columns, n_memories=len(indices))
 
 
 def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> Routes:

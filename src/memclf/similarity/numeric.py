@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
+from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
@@ -72,17 +73,20 @@ class RBFSimilarity(NumericSimilarity):
         return F if sp.issparse(F) else F - self.centre_
 
     def compare(self, A: Any, B: Any) -> Array:
+        gamma = getattr(self, "gamma_", self.gamma)
+        if gamma is None:
+            raise NotFittedError("RBFSimilarity has no scale yet: fit it first, or give gamma")
         # Slightly smaller norms make the distance of a case to itself exactly zero in spite of rounding.
-        shrink = -self.gamma_ * (1 - 8 * np.finfo(np.float64).eps)
+        shrink = -gamma * (1 - 8 * np.finfo(np.float64).eps)
         a, b = shrink * _squares(A), shrink * _squares(B)
         if sp.issparse(A) or sp.issparse(B) or len(A) < FEW:
             exponent = safe_sparse_dot(A, B.T, dense_output=True)
-            exponent *= 2 * self.gamma_
+            exponent *= 2 * gamma
             exponent += a
             exponent += b.T
         else:  # the whole exponent in one matrix product, which pays when there are enough rows
             one = np.ones_like
-            exponent = np.hstack([2 * self.gamma_ * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
+            exponent = np.hstack([2 * gamma * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
         np.minimum(exponent, 0.0, out=exponent)
         return np.asarray(np.exp(exponent, out=exponent))
 

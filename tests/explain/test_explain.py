@@ -89,7 +89,10 @@ def test_a_linear_classifier_tells_what_each_feature_adds():
     coefficients = local[-1].coef_[row] if len(local.classes_) > 2 else local[-1].coef_[0] * (1 if row else -1)
     adds = dict(zip(table.columns, coefficients * scaled, strict=True))
     assert [each.feature for each in item.evidence] == sorted(adds, key=lambda name: -abs(adds[name]))[:3]
-    assert item.evidence[0].weight == pytest.approx(adds[item.evidence[0].feature])
+    first = item.evidence[0]
+    assert first.weight == pytest.approx(adds[first.feature])
+    assert first.value == table.iloc[100][first.feature]  # in the user's units, not the scaler's
+    assert first.memory_value == table.iloc[item.memory_row][first.feature]
     assert "adds" in str(item)
 
 

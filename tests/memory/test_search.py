@@ -190,6 +190,7 @@ def test_enough_memories_cover_when_coverage_is_enforced():
         ({"n_memories": 11}, "n_memories=11 is more than the number of cases"),
         ({"n_restarts": 0}, "n_restarts must be"),
         ({"max_swaps": -1}, "max_swaps must be"),
+        ({"mode": "paper", "n_memories": 3}, "mode='paper' finds the number of memories itself"),
         ({"mode": "fast"}, "mode must be one of 'corrected', 'paper'; got 'fast'"),
         ({"cover": "lazy"}, "cover must be one of"),
         ({"coverage": "maybe"}, "coverage must be one of"),

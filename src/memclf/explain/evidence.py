@@ -18,7 +18,7 @@ TOP = 3
 class Evidence:
     """One feature behind an answer.
 
-    `weight` is what the feature adds to the answer's score (linear classifiers), or its importance in the
+    `value` is the case's, `memory_value` the memory's. `weight` is what the feature adds to the answer's score (linear classifiers), or its importance in the
     cluster (forests and trees); `kind` says which.
     """
 
@@ -37,26 +37,33 @@ class Evidence:
 def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[Evidence, ...]:
     """The weightiest features for one case (a batch of one), or nothing if the estimator does not tell."""
     names = [str(name) for name in case.columns] if _cases.is_table(case) else None
+    shown, shown_memory = _row(case), _row(memory)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         before = estimator[:-1]
         case, memory = before.transform(case), before.transform(memory)
         try:
-            names = [str(name) for name in before.get_feature_names_out(names)]
+            out = [str(name) for name in before.get_feature_names_out(names)]
         except (AttributeError, ValueError):
-            names = None
+            out = []
+        if out != (names or [f"x{j}" for j in range(len(out))]):  # not column by column: show what came out
+            names, shown, shown_memory = out, _row(case), _row(memory)
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]
     weights, kind = _weights(estimator, answer)
-    values, others = _row(case), _row(memory)
-    if weights is None or values is None or others is None or not len(weights) == len(values) == len(others):
+    values = _row(case)
+    if weights is None or values is None or shown is None or shown_memory is None:
+        return ()
+    if not len(weights) == len(values) == len(shown) == len(shown_memory):
         return ()
     if kind == "contribution":
         weights = weights * values
-    if names is None or len(names) != len(values):
+    if not names or len(names) != len(values):
         names = [f"feature {position}" for position in range(len(values))]
     top = np.argsort(-np.abs(weights), kind="stable")[:TOP]
     return tuple(
-        Evidence(names[j], float(values[j]), float(others[j]), float(weights[j]), kind) for j in top if weights[j] != 0
+        Evidence(names[j], float(shown[j]), float(shown_memory[j]), float(weights[j]), kind)
+        for j in top
+        if weights[j] != 0
     )
 
 

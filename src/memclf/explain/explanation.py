@@ -250,7 +250,7 @@ max-width:46rem}
 .memclf .bar{position:relative;height:12px;background:#8882;border-radius:6px;margin:6px 0 2px}
 .memclf .bar i{position:absolute;left:0;top:0;bottom:0;border-radius:6px;background:#3b6fb5}
 .memclf .bar u{position:absolute;top:-3px;bottom:-3px;width:2px;background:#b3261e}
-.memclf small{opacity:.75}.memclf table{border-collapse:collapse;margin:6px 0}.memclf td{padding:1px 12px 1px 0}
+.memclf small{opacity:.75}.memclf table{font:inherit;border-collapse:collapse;margin:6px 0}.memclf td{padding:1px 12px 1px 0}
 </style>"""
 
 

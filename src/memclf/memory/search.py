@@ -138,6 +138,8 @@ def select_memories(
         if n_memories > n:
             raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
     if mode == "paper":
+        if n_memories is not None:
+            raise ValueError("mode='paper' finds the number of memories itself; n_memories must be None")
         columns = Columns(similarity, Z, np.arange(n))
         columns.check_lawful(threshold)
         swaps = PAPER_SWAPS if max_swaps is None else max_swaps

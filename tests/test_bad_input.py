@@ -40,8 +40,15 @@ def test_something_that_is_no_similarity_is_named(similarity):
         MemoryClassifier(similarity).fit(X, y)
 
 
+@pytest.mark.parametrize("one", ["brown spots", {"spots": 3}])
+def test_a_single_case_without_a_list_around_it(one):
+    clf = MemoryClassifier(lambda a, b: 1.0, GaussianNB(), 0.5).fit(X, y)
+    with pytest.raises(TypeError, match="X must hold several cases, got one (str|dict); wrap a single case in a list"):
+        clf.predict(one)
+
+
 def test_a_fallback_must_be_a_classifier():
-    with pytest.raises(TypeError, match="estimator must be a classifier"):
+    with pytest.raises(TypeError, match="fallback must be a classifier"):
         MemoryClassifier(fallback=3).fit(X, y)
 
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import memclf
 from memclf import MemoryClassifier, MemorySelector
@@ -106,6 +107,13 @@ def test_the_same_seed_gives_the_same_model_for_any_number_of_workers(n_jobs):
     np.testing.assert_array_equal(alone.predict_proba(A), together.predict_proba(A))
     other = clone(clf).set_params(random_state=4).fit(A, b)
     assert not np.array_equal(alone.predict_proba(A), other.predict_proba(A))
+
+
+def test_the_same_seed_gives_the_same_model_when_the_similarity_draws_too():
+    similarity = TreeSimilarity(graded=True, tree=DecisionTreeClassifier(max_features=1, max_depth=3))
+    models = [MemoryClassifier(similarity, GaussianNB(), 0.5, random_state=0).fit(X, y) for _ in range(3)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.memory_indices_, models[0].memory_indices_)
 
 
 def test_every_training_case_is_known_when_coverage_is_enforced():
@@ -266,6 +274,10 @@ def test_metadata_routing():
         routed = clf.fit(X, y, sample_weight=weights)
     plain = MemoryClassifier(RBFSimilarity(0.5), GaussianNB(), 0.5).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(routed.predict_proba(X), plain.predict_proba(X))
+    with sklearn.config_context(enable_metadata_routing=True):
+        last = LogisticRegression().set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        MemoryClassifier(RBFSimilarity(0.5), make_pipeline(scaler, last), 0.5).fit(X, y, sample_weight=weights)
 
 
 def test_everything_public_is_named():

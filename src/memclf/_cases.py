@@ -26,6 +26,8 @@ def take(cases: Any, indices: Array) -> Any:
 
 def as_cases(X: Any) -> Any:
     """X itself if single cases can be picked from it, else the array that it can be turned into."""
+    if isinstance(X, (str, bytes, dict)):
+        raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
     if sp.issparse(X):
         return X.tocsr()
     return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
@@ -42,14 +44,14 @@ def match(estimator: Any, X: Any, *, reset: bool = False) -> None:
 
 
 def is_table(cases: Any) -> bool:
-    """A data frame: named columns, each with its own type."""
-    return hasattr(cases, "columns") and hasattr(cases, "iloc")
+    """A data frame (of pandas or polars): named columns, each with its own type."""
+    return hasattr(cases, "columns") and hasattr(cases, "shape")
 
 
 def as_sequence(cases: Any) -> Any:
     """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
     if is_table(cases):
-        return object_array(cases.to_dict("records"))
+        return object_array(cases.to_dicts() if hasattr(cases, "to_dicts") else cases.to_dict("records"))
     if sp.issparse(cases):
         return cases.tocsr()
     if isinstance(cases, np.ndarray):
@@ -85,6 +87,9 @@ def distinct(descriptions: Any) -> tuple[Array, Array]:
     n = count(descriptions)
     if isinstance(descriptions, np.ndarray) and descriptions.dtype.kind in "fiub":
         return _distinct_rows(descriptions.reshape(n, -1))
+    if isinstance(descriptions, np.ndarray) and descriptions.dtype.kind in "US" and descriptions.ndim == 1:
+        _, first, group = np.unique(descriptions, return_index=True, return_inverse=True)
+        return first, group
     if isinstance(descriptions, np.ndarray) and descriptions.dtype == object:
         return _distinct_objects(list(descriptions))
     if sp.issparse(descriptions):
@@ -93,9 +98,7 @@ def distinct(descriptions: Any) -> tuple[Array, Array]:
 
 
 def _distinct_rows(rows: Array) -> tuple[Array, Array]:
-    bits = np.ascontiguousarray(rows, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
-    bits[np.isnan(bits)] = np.nan  # one bit pattern for "missing"
-    words = bits.view(np.uint64)
+    words = _words(rows)
     key = _mixed(words)
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     if not np.array_equal(words[first[group]], words):  # two rows share a key: practically never
@@ -103,10 +106,19 @@ def _distinct_rows(rows: Array) -> tuple[Array, Array]:
     return first, group.reshape(-1)
 
 
+def _words(values: Array) -> Array:
+    """The values as 64-bit patterns that are equal exactly when the values are."""
+    if values.dtype.kind != "f":
+        return np.ascontiguousarray(values).astype(np.uint64)  # whole numbers beyond 2**53 are no floats
+    bits = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
+    bits[np.isnan(bits)] = np.nan  # one bit pattern for "missing"
+    return bits.view(np.uint64)
+
+
 def _distinct_sparse(rows: Any) -> tuple[Array, Array]:
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    entry = _mixed(np.column_stack([rows.indices.astype(np.uint64), rows.data.astype(np.float64).view(np.uint64)]))
+    entry = _mixed(np.column_stack([rows.indices.astype(np.uint64), _words(rows.data)]))
     key = np.zeros(rows.shape[0], dtype=np.uint64)
     np.add.at(key, np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), entry)
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
@@ -145,8 +157,8 @@ def _hashable(item: Any) -> Any:
     """A key under which only equal descriptions of equal type fall together."""
     if isinstance(item, dict):
         return ("dict", tuple((key, _hashable(value)) for key, value in item.items()))
-    if isinstance(item, tuple):
-        return ("tuple", tuple(_hashable(value) for value in item))
+    if isinstance(item, (tuple, list)):
+        return (type(item), tuple(_hashable(value) for value in item))
     if isinstance(item, np.ndarray) and item.dtype != object:
         return ("array", item.dtype.str, item.shape, item.tobytes())
     return (type(item), item)

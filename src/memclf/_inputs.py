@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from memclf.similarity import FunctionSimilarity, RBFSimilarity
+from memclf.similarity import CombinedSimilarity, FunctionSimilarity, RBFSimilarity
 
 
 def prepared(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
@@ -22,9 +22,10 @@ def prepared(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
             )
         similarity = FunctionSimilarity(similarity)
     fresh = clone(similarity, safe=False)
-    for name, value in (("n_jobs", n_jobs), ("verbose", verbose)):
-        if getattr(fresh, name, value) in (None, 0):
-            setattr(fresh, name, value)
+    for part in [part for _, part in fresh.similarities] if isinstance(fresh, CombinedSimilarity) else [fresh]:
+        for name, value in (("n_jobs", n_jobs), ("verbose", verbose)):
+            if getattr(part, name, value) in (None, 0):
+                setattr(part, name, value)
     return fresh
 
 

@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from memclf import _cases, _inputs, unknown
 from memclf._numbers import Array
+from memclf._seeds import seeded
 from memclf.local import pool
-from memclf.memory import select_memories
+from memclf.memory.search import search_memories
 from memclf.routing import Routes, fit_thresholds, route, route_all, similarities
 from memclf.similarity.base import fit_describe, positive_weights
 
@@ -81,7 +82,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None
-        Seeds the search and every estimator whose own ``random_state`` is None.
+        Seeds the search and every part (similarity, estimators) whose own ``random_state`` is None.
     n_jobs : int or None
         Workers for describing cases and fitting local classifiers. The result does not depend on it.
     verbose : int
@@ -199,12 +200,13 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         y = self._check_target(X, y)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
+        # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
+        search_seed, global_seed, fallback_seed, similarity_seed = self._seeds()
+        seeded(self.similarity_, similarity_seed)
         Z = fit_describe(self.similarity_, X, y, sample_weight)
         self._check_classes(y)
         params = self._routed(sample_weight, params)
-        # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
-        search_seed, global_seed, fallback_seed = self._seeds()
-        self.search_result_ = select_memories(
+        self.search_result_ = search_memories(
             Z,
             self.similarity_,
             self.threshold,
@@ -250,7 +252,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
                     f"fallback must be one of {', '.join(map(repr, FALLBACKS))} or a classifier; got {self.fallback!r}"
                 )
         else:
-            pool.check_classifier(self.fallback)
+            pool.check_classifier(self.fallback, "fallback")
         route(np.ones((1, 1)), np.ones(1), self.rule)
 
     def _check_target(self, X: Any, y: Any) -> Array:
@@ -272,12 +274,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if self.fallback == "unknown":
             unknown.check_free(self.classes_, self.unknown_label_)
 
-    def _seeds(self) -> tuple[Any, int | None, int | None]:
-        """Seeds for the search, the global classifier and the fallback; the greedy search stays free of chance."""
+    def _seeds(self) -> list[int | None]:
+        """Seeds for search, global classifier, fallback and similarity; None leaves the greedy search free of chance."""
         if self.random_state is None:
-            return None, None, None
-        draws = check_random_state(self.random_state).randint(2**31 - 1, size=3)
-        return int(draws[0]), int(draws[1]), int(draws[2])
+            return [None] * 4
+        return [int(draw) for draw in check_random_state(self.random_state).randint(2**31 - 1, size=4)]
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """What goes to the estimators' fit, by scikit-learn's metadata routing when that is switched on."""
@@ -301,12 +302,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         members = [counted[self.labels_[counted] == k] for k in range(q)]
         likeness = similarities(self.similarity_, self.descriptions_, self.memory_indices_, self.descriptions_)
         home = pool.assign(members, likeness, int(self.min_cluster_size), self.small_clusters)
+        templates = pool.templates_for(template, q)
+        whole = template.get("default", templates[0]) if isinstance(template, Mapping) else templates[0]
         self.global_ = None
         if self.start == "global" or self.fallback == "global" or (home == pool.GLOBAL).any():
-            templates = pool.templates_for(template, q)
-            if isinstance(template, Mapping):
-                templates = [template.get("default", templates[0])]
-            self.global_ = pool.fit_whole(templates[0], X, y, counted, params, global_seed)
+            self.global_ = pool.fit_whole(whole, X, y, counted, params, global_seed)
         self.fallback_ = None
         if self.fallback == "global":
             self.fallback_ = self.global_
@@ -318,9 +318,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             y,
             members,
             home,
-            template,
+            templates,
             self.global_,
-            start=self.start,
+            continued=whole if self.start == "global" else None,
             seeds=seeds,
             params=params,
             rows_of_memories=self.memory_indices_,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from memclf import _cases, _inputs
 from memclf._numbers import Array, first_best
-from memclf.memory.search import select_memories
+from memclf._seeds import seeded
+from memclf.memory.search import search_memories
 from memclf.routing.route import similarities
 from memclf.similarity.base import fit_describe
 
@@ -49,10 +51,10 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     Examples
     --------
     >>> from memclf.similarity import RBFSimilarity
-    >>> X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]]
+    >>> X = [[0.0], [0.1], [0.25], [0.3], [5.0], [5.1], [5.3]]
     >>> selector = MemorySelector(RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0).fit(X)
     >>> selector.memory_indices_, selector.labels_
-    (array([1, 4]), array([0, 0, 0, 1, 1, 1]))
+    (array([1, 5]), array([0, 0, 0, 0, 1, 1, 1]))
     >>> selector.predict([[4.9]])
     array([1])
     """
@@ -93,8 +95,9 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         X = _cases.as_cases(X)
         _cases.match(self, X, reset=True)
         self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
-        Z = fit_describe(self.similarity_, X, y, sample_weight)
-        self.search_result_ = select_memories(
+        seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        Z = fit_describe(seeded(self.similarity_, seed), X, y, sample_weight)
+        self.search_result_ = search_memories(
             Z,
             self.similarity_,
             self.threshold,
@@ -107,7 +110,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             stop=self.stop,
             prefer=self.prefer,
             sample_weight=sample_weight,
-            random_state=self.random_state,
+            random_state=seed,
             verbose=self.verbose,
         )
         self.memory_indices_ = self.search_result_.indices

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
@@ -70,7 +71,8 @@ def test_the_sentence_says_who_answers_when_no_threshold_is_met(fallback, by, se
 
 
 @pytest.mark.parametrize(
-    ("small", "words"), [("merge", "shares a classifier with a larger one"), ("global", "so the global one answers")]
+    ("small", "words"),
+    [("merge", "shares a classifier with the cluster of another memory"), ("global", "so the global one answers")],
 )
 def test_the_sentence_says_when_a_cluster_has_no_classifier_of_its_own(small, words):
     clf = fit(min_cluster_size=45, small_clusters=small)
@@ -105,6 +107,11 @@ def test_a_tree_tells_which_features_matter_in_the_cluster():
 
 def test_classifiers_that_tell_nothing_give_no_evidence():
     assert fit(GaussianNB()).explain(X[75:76])[0].evidence == ()
+
+
+def test_a_classifier_with_one_row_per_pair_of_classes_gives_no_evidence():
+    clf = MemoryClassifier(RBFSimilarity(0.01), SVC(kernel="linear"), 0.3, n_memories=1).fit(X, names[y])
+    assert clf.explain(X[75:76])[0].evidence == ()
 
 
 def test_the_table_and_the_words():

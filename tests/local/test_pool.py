@@ -3,6 +3,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -146,8 +147,6 @@ def test_weights_reach_the_local_classifiers_cut_to_their_clusters():
 
 
 def test_weights_for_an_estimator_that_takes_none_are_an_error():
-    from sklearn.neighbors import KNeighborsClassifier
-
     X, y = three_groups()
     with pytest.raises(LocalFitError, match="KNeighborsClassifier does not take sample_weight"):
         MemoryClassifier(RBFSimilarity(0.02), KNeighborsClassifier(1), 0.6).fit(X, y, sample_weight=np.ones(len(y)))
@@ -188,6 +187,20 @@ def test_local_classifiers_can_start_from_the_global_one(estimator):
     if isinstance(last, GaussianNB):
         assert last.class_count_.sum() == 150 + 60
     assert clf.score(X, y) > 0.9
+
+
+def test_only_memories_with_the_global_estimator_start_from_it():
+    X, y = three_groups(sizes=(60, 50, 40))
+    first, second, third = LogisticRegression(C=1.0), LogisticRegression(C=1e-6), GaussianNB()
+    clf = fit(X, y, estimator=[first, second, third], n_memories=3, start="global")
+    assert clf.pool_.origins == ["global", "fresh", "fresh"]
+    assert [getattr(local, "C", None) for local in clf.estimators_] == [1.0, 1e-6, None]
+
+
+def test_a_classifier_that_fails_only_when_asked_is_found_out_in_fit():
+    X, y = three_groups()
+    with pytest.raises(LocalFitError, match="KNeighborsClassifier failed on the cluster of memory 2.*n_neighbors"):
+        fit(X, y, estimator=KNeighborsClassifier(5))
 
 
 def test_what_cannot_be_continued_starts_fresh():

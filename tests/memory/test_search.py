@@ -166,11 +166,106 @@ def test_more_memories_than_distinct_cases_are_cut_with_a_warning():
 
 def test_too_few_memories_to_cover_are_an_error_when_coverage_is_enforced():
     X = np.arange(20.0)[:, None]
-    with pytest.raises(CoverageError, match="n_memories=2 memories leave .* of 20 distinct cases below the threshold"):
+    with pytest.raises(CoverageError, match="found no 2 memories that cover every case: .* of 20 stay below"):
         select_memories(X, RBFSimilarity(1.0), 0.7, n_memories=2, coverage="enforce", random_state=0)
     reported = select_memories(X, RBFSimilarity(1.0), 0.7, n_memories=2, random_state=0)
     assert 0 < reported.coverage < 1
     assert len(reported.uncovered) == round(20 * (1 - reported.coverage))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_as_many_memories_as_a_cover_takes_can_be_enforced(seed):
+    X = np.random.default_rng(seed).normal(size=(80, 2))
+    free = select_memories(X, RBFSimilarity(1.0), 0.6)
+    fixed = select_memories(
+        X, RBFSimilarity(1.0), 0.6, n_memories=free.n_memories, coverage="enforce", random_state=seed
+    )
+    assert fixed.n_memories == free.n_memories
+    assert fixed.coverage == 1
+
+
+@pytest.mark.parametrize("stop", ["fixed", "clarans"])
+@pytest.mark.parametrize("max_swaps", [1, 37, 400])
+def test_the_budget_of_candidates_is_kept(stop, max_swaps):
+    X = np.random.default_rng(0).normal(size=(1500, 2))
+    found = select_memories(
+        X, RBFSimilarity(1.0), 0.5, n_memories=4, max_swaps=max_swaps, stop=stop, random_state=0, n_restarts=1
+    )
+    centres = 4 * (2 * (max_swaps + 1) + 5)  # at most two rounds of four centres before each share, five at the end
+    if stop == "fixed":
+        assert found.history[0].n_candidates <= max_swaps + centres
+
+
+def test_a_single_memory_is_the_best_single_memory():
+    X = np.random.default_rng(0).normal(size=(700, 3))
+    S = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    found = select_memories(X, RBFSimilarity(0.3), 0.5, n_memories=1, random_state=0)
+    assert found.indices.tolist() == [S.sum(axis=1).argmax()]
+
+
+def test_a_users_function_is_asked_about_each_pair_once_when_cases_are_few():
+    calls = []
+
+    def alike(a, b):
+        calls.append((a, b))
+        return 1 / (1 + abs(a - b))
+
+    select_memories(list(range(100)), FunctionSimilarity(alike), 0.3, n_restarts=5, cover="random", random_state=0)
+    assert len(calls) < 1.6 * 100 * 100  # every pair once, and again for the few that the checks and the result need
+
+
+def test_whole_numbers_beyond_the_reach_of_floats_stay_apart():
+    def same(a, b):
+        return float(a[0] == b[0])
+
+    codes = np.array([[2**60], [2**60 + 1], [2**60]])
+    found = select_memories(codes, FunctionSimilarity(same), 0.5)
+    assert found.n_memories == found.n_distinct == 2
+
+
+def test_a_similarity_without_state_is_described_once():
+    class Plain:
+        def fit(self, X, y=None):
+            return self
+
+        def describe(self, X):
+            return np.asarray(X) * 2.0
+
+        def compare(self, A, B):
+            return np.exp(-np.abs(A[:, 0][:, None] - B[:, 0][None]))
+
+    from memclf import MemorySelector
+
+    X = np.arange(12.0)[:, None] / 4
+    selector = MemorySelector(Plain(), 0.5).fit(X)
+    similarity = np.exp(-2 * np.abs(np.subtract.outer(X[selector.memory_indices_, 0], X[:, 0])))
+    assert (similarity.max(axis=0) >= 0.5).all()
+
+
+def test_searches_in_several_threads_leave_the_threads_of_blas_as_they_were():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+    def run(seed):
+        X = np.random.default_rng(seed).normal(size=(800, 3))
+        return select_memories(X, RBFSimilarity(1.0), 0.5, random_state=seed).n_memories
+
+    run(0)  # load whatever is loaded lazily
+    before = threads()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(12)))
+    assert threads() == before
+
+
+def test_single_precision_is_no_reason_to_refuse():
+    rows = np.random.default_rng(0).normal(size=(300, 16)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    cosine = FunctionSimilarity(lambda A, B: np.maximum(A @ B.T, 0), batched=True)
+    assert select_memories(rows, cosine, 0.6, random_state=0).coverage == 1
 
 
 def test_enough_memories_cover_when_coverage_is_enforced():

@@ -61,5 +61,8 @@ def test_enforced_coverage_forbids_exactly_the_swaps_that_uncover_more_cases(see
             changed = memories.copy()
             changed[k] = c
             forbidden = (S[changed].max(axis=0) < threshold).sum() > before
+            fewer = before - (S[changed].max(axis=0) < threshold).sum()
             gain = strict.gains(S[[c]])[0, k]
-            assert gain == (-np.inf if forbidden else pytest.approx(free.gains(S[[c]])[0, k]))
+            # Covering one more case is worth more than all similarities together.
+            expected = free.gains(S[[c]])[0, k] + fewer * (weights.sum() + 1)
+            assert gain == (-np.inf if forbidden else pytest.approx(expected))

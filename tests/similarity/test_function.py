@@ -1,8 +1,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
 
+from memclf import select_memories
+from memclf.exceptions import SimilarityError
 from memclf.similarity import CombinedSimilarity, CosineSimilarity, FunctionSimilarity, Precomputed, RBFSimilarity
 from toolbox import near
 
@@ -46,6 +50,30 @@ def test_rows_of_a_table_reach_the_function_as_dictionaries():
     np.testing.assert_array_equal(similarity.compare(Z[:1], Z), [[1, 1, 0]])
     similarity.set_params(matter=("colour", "size"))
     np.testing.assert_array_equal(similarity.compare(Z[:1], Z), [[1, 0, 0]])
+
+
+def test_features_reach_the_function_as_they_are():
+    def longer(a, b):
+        return min(a, b) / max(a, b)
+
+    similarity = FunctionSimilarity(longer, features=len)
+    Z = similarity.fit_describe(["a", "bb", "cccc"])
+    np.testing.assert_allclose(similarity.compare(Z, Z)[0], [1, 0.5, 0.25])
+    letters = FunctionSimilarity(lambda a, b: len(a & b) / len(a | b), features=set)
+    Z = letters.fit_describe(["ab", "abcd", "b"])
+    np.testing.assert_allclose(letters.compare(Z[:1], Z), [[1, 0.5, 0.5]])
+
+
+def test_defaults_of_the_two_cases_are_no_parameters():
+    similarity = FunctionSimilarity(lambda a, b=None, scale=2.0: 1.0 if a == b else 0.0)
+    assert set(similarity.get_params()) & {"b", "scale"} == {"scale"}
+    assert similarity.fit([1, 2]).compare([1], [1, 2]).tolist() == [[1.0, 0.0]]
+
+
+def test_sparse_rows_reach_the_function():
+    X = sp.csr_array(np.eye(4))
+    similarity = FunctionSimilarity(lambda A, B: np.clip((A @ B.T).toarray(), 0, 1), batched=True).fit(X)
+    np.testing.assert_array_equal(similarity.compare(X[:2], X), np.eye(4)[:2])
 
 
 def test_wrong_functions_and_arguments_are_named():
@@ -118,6 +146,29 @@ def test_objects_and_numbers_can_be_combined():
     np.testing.assert_allclose(both.compare(Z[:1], Z), [[1, 0.5, 1, 0.5]])
 
 
+def test_texts_and_numbers_can_be_combined():
+    texts = ["rust on a leaf", "rust on the leaf", "a miner in the stem of it"]
+    both = CombinedSimilarity(
+        [("words", CosineSimilarity(features=TfidfVectorizer())), ("length", RBFSimilarity(0.01, features=len))], "mean"
+    )
+    Z = both.fit_describe(texts)
+    assert sp.issparse(Z)
+    parts = []
+    for _, part in both.similarities:
+        fresh = clone(part)
+        described = fresh.fit_describe(texts)
+        parts.append(fresh.compare(described, described))
+    np.testing.assert_allclose(both.compare(Z, Z), np.mean(parts, axis=0), atol=1e-12)
+
+
+def test_a_part_that_is_no_similarity_is_found_out():
+    both = CombinedSimilarity(
+        [("two", FunctionSimilarity(lambda a, b: 2.0)), ("half", FunctionSimilarity(lambda a, b: 0.5))]
+    )
+    with pytest.raises(SimilarityError, match="the similarity of case 0 and case 0 is 2.0"):
+        select_memories([1, 2, 3], both, 0.5)
+
+
 def test_parameters_of_the_parts_can_be_set():
     both = CombinedSimilarity([("a", A), ("b", B)])
     assert clone(both).set_params(a__gamma=7.0).get_params()["a"].gamma == 7.0
@@ -139,3 +190,5 @@ def test_wrong_combinations_are_named(arguments, error, message):
 def test_wrong_weights_of_a_combination_are_named():
     with pytest.raises(ValueError, match="weights must be 2 numbers"):
         CombinedSimilarity([("a", A), ("b", B)], weights=[1, 2, 3]).fit(ROWS)
+    with pytest.raises(ValueError, match="weights have no meaning for how='min'"):
+        CombinedSimilarity([("a", A), ("b", B)], "min", weights=[1, 2]).fit(ROWS)

@@ -30,6 +30,44 @@ def test_rbf_keeps_its_digits_far_from_the_origin():
     np.testing.assert_allclose(similarity.compare(Z, Z), np.exp(-cdist(X, X, "sqeuclidean")), atol=1e-8)
 
 
+def test_one_outlier_does_not_spoil_the_others():
+    X = np.vstack([np.random.default_rng(0).random((99, 2)) * 10, [[1e10, 1e10]]])
+    similarity = RBFSimilarity(0.5)
+    Z = similarity.fit_describe(X)
+    np.testing.assert_allclose(similarity.compare(Z, Z), np.exp(-0.5 * cdist(X, X, "sqeuclidean")), atol=1e-12)
+
+
+@pytest.mark.parametrize(("spread", "gamma"), [(1000.0, 1.0), (10.0, 100.0), (1.0, 0.3)])
+def test_a_similarity_does_not_depend_on_the_batch(spread, gamma):
+    X = np.random.default_rng(0).normal(0, spread, (300, 3))
+    X[150:] = X[:150] + np.random.default_rng(1).normal(0, 0.1 / np.sqrt(gamma), (150, 3))
+    similarity = RBFSimilarity(gamma)
+    Z = similarity.fit_describe(X)
+    whole = similarity.compare(Z[:20], Z)
+    single = np.hstack([similarity.compare(Z[:20], Z[[i]]) for i in range(300)])
+    np.testing.assert_allclose(whole, single, rtol=0, atol=1e-13)
+
+
+def test_dense_training_and_sparse_questions_agree():
+    X = np.random.default_rng(0).random((30, 4))
+    similarity = RBFSimilarity(1.0)
+    Z = similarity.fit_describe(X)
+    S = similarity.describe(sp.csr_array(X))
+    np.testing.assert_allclose(similarity.compare(Z, S), similarity.compare(Z, Z))
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e160])
+def test_cases_too_near_or_too_far_for_a_scale_are_an_error(scale):
+    with pytest.raises(ValueError, match="too large or too small"), np.errstate(all="ignore"):
+        RBFSimilarity().fit(np.arange(5.0)[:, None] * scale)
+
+
+def test_a_weight_of_zero_is_absence_for_features_too():
+    X, weights = np.array([[0.0], [1.0], [1000.0]]), [1, 1, 0]
+    similarity = RBFSimilarity(1.0, features=StandardScaler()).fit(X, sample_weight=weights)
+    assert similarity.features_.mean_ == [0.5]
+
+
 def test_rbf_takes_its_scale_from_the_median_distance():
     X = np.random.default_rng(0).normal(size=(50, 3))
     distances = cdist(X, X, "sqeuclidean")[np.triu_indices(50, 1)]

@@ -19,7 +19,9 @@ def _answered(y_true: Any, y_pred: Any, unknown_label: Any) -> tuple[Array, Arra
     if not len(y_true):
         raise ValueError("there are no cases to measure")
     label = unknown.label_for(y_true, unknown_label)
-    return y_true, y_pred, np.array([answer != label for answer in y_pred.tolist()], dtype=bool)
+    none = label != label  # NaN, which equals nothing
+    answered = [answer == answer if none else answer != label for answer in y_pred.tolist()]
+    return y_true, y_pred, np.array(answered, dtype=bool)
 
 
 def accuracy(y_true: Any, y_pred: Any, *, unknown_label: Any = unknown.AUTO) -> float:

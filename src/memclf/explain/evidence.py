@@ -18,8 +18,8 @@ TOP = 3
 class Evidence:
     """One feature behind an answer.
 
-    `value` is the case's, `memory_value` the memory's. `weight` is what the feature adds to the answer's score (linear classifiers), or its importance in the
-    cluster (forests and trees); `kind` says which.
+    `value` is the case's, `memory_value` the memory's. `weight` is what the feature adds to the answer's score
+    (linear classifiers), or its importance in the cluster (forests and trees); `kind` says which.
     """
 
     feature: str
@@ -73,7 +73,9 @@ def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:
         position = int(np.flatnonzero(estimator.classes_ == answer)[0])
         if len(coefficients) == 1:
             return np.asarray(coefficients[0]) * (1 if position == 1 else -1), "contribution"
-        return np.asarray(coefficients[position]), "contribution"
+        if len(coefficients) == len(estimator.classes_) and not hasattr(estimator, "n_support_"):
+            return np.asarray(coefficients[position]), "contribution"
+        return None, ""  # one row per pair of classes: no feature's share in one answer
     importances = getattr(estimator, "feature_importances_", None)
     return (None, "") if importances is None else (np.asarray(importances), "importance")
 

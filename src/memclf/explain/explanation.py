@@ -92,10 +92,11 @@ class Explanation:
             chance = "" if self.probabilities is None else f" with probability {self.probabilities[self.answer]:.2f}"
             why = f"its {self.classifier} says so{chance}; its cluster holds {holds}"
             why += {
-                "merged": " and shares a classifier with a larger one",
+                "merged": " and shares a classifier with the cluster of another memory",
                 "handed to global": " and is too small for a classifier of its own, so the global one answers",
             }.get(self.origin, "")
-        return f"Answer {self.answer!r}: most like {who}, {near}{although}; {why}."
+        most = "most like" if self.margin is None or self.margin >= 0 else "most like, of those whose threshold is met,"
+        return f"Answer {self.answer!r}: {most} {who}, {near}{although}; {why}."
 
     def __str__(self) -> str:
         lines = [self.sentence]
@@ -250,7 +251,8 @@ max-width:46rem}
 .memclf .bar{position:relative;height:12px;background:#8882;border-radius:6px;margin:6px 0 2px}
 .memclf .bar i{position:absolute;left:0;top:0;bottom:0;border-radius:6px;background:#3b6fb5}
 .memclf .bar u{position:absolute;top:-3px;bottom:-3px;width:2px;background:#b3261e}
-.memclf small{opacity:.75}.memclf table{font:inherit;border-collapse:collapse;margin:6px 0}.memclf td{padding:1px 12px 1px 0}
+.memclf small{opacity:.75}
+.memclf table{font:inherit;border-collapse:collapse;margin:6px 0}.memclf td{padding:1px 12px 1px 0}
 </style>"""
 
 

@@ -16,11 +16,13 @@ from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import has_fit_parameter
 
 from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import track
+from memclf._seeds import seeded
 from memclf.exceptions import LocalFitError
 
 STARTS = ("fresh", "global")
@@ -93,25 +95,27 @@ def fit_pool(
     y: Array,
     members: list[Array],
     home: Array,
-    estimator: Any,
+    templates: list[Any],
     global_estimator: Any,
     *,
-    start: str,
+    continued: Any,
     seeds: Array | None,
     params: dict[str, Any],
     rows_of_memories: Array,
     n_jobs: int | None,
     verbose: int,
 ) -> Pool:
-    """Fit one estimator per memory on the cases of the clusters that are at home with it."""
+    """Fit one estimator per memory on the cases of the clusters that are at home with it.
+
+    Memories whose template is `continued` go on from the global classifier, if they can.
+    """
     q = len(members)
-    templates = templates_for(estimator, q)
     heads = [k for k in range(q) if home[k] == k]
     jobs = []
     for k in heads:
         rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
         own = {name: _slice(value, rows, len(y)) for name, value in params.items()}
-        begin = global_estimator if start == "global" else None
+        begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
         jobs.append(delayed(_fit_one)(templates[k], _cases.take(X, rows), y[rows], own, begin, seed, where))
@@ -160,11 +164,11 @@ def templates_for(estimator: Any, q: int) -> list[Any]:
     return templates
 
 
-def check_classifier(estimator: Any) -> None:
+def check_classifier(estimator: Any, name: str = "estimator") -> None:
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")) or isinstance(estimator, type):
-        raise TypeError(f"estimator must be a classifier with fit and predict, got {estimator!r}")
+        raise TypeError(f"{name} must be a classifier with fit and predict, got {estimator!r}")
     if not is_classifier(estimator):
-        raise TypeError(f"estimator must be a classifier, got the {type(estimator).__name__} {estimator!r}")
+        raise TypeError(f"{name} must be a classifier, got the {type(estimator).__name__} {estimator!r}")
 
 
 def fit_whole(estimator: Any, X: Any, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:
@@ -173,20 +177,6 @@ def fit_whole(estimator: Any, X: Any, y: Array, rows: Array, params: dict[str, A
         params = {name: _slice(value, rows, len(y)) for name, value in params.items()}
         X, y = _cases.take(X, rows), y[rows]
     return _fitted(seeded(clone(estimator), seed), X, y, params)
-
-
-def seeded(estimator: Any, seed: int | None) -> Any:
-    """Give a seed to every `random_state` that the user left open."""
-    if seed is not None:
-        rng = np.random.default_rng(seed)
-        open_states = {
-            name: int(rng.integers(2**31 - 1))
-            for name, value in sorted(estimator.get_params(deep=True).items())
-            if (name == "random_state" or name.endswith("__random_state")) and value is None
-        }
-        if open_states:
-            estimator.set_params(**open_states)
-    return estimator
 
 
 def _slice(value: Any, rows: Array, n: int) -> Any:
@@ -202,11 +192,13 @@ def _fit_one(
     if len(classes) == 1:
         return constant(classes[0]), "constant"
     try:
-        if begin is not None and type(begin) is type(template):
+        if begin is not None:
             local = _continued(begin, X, y, params)
             if local is not None:
                 return local, "global"
-        return _fitted(seeded(clone(template), seed), X, y, params), "fresh"
+        local = _fitted(seeded(clone(template), seed), X, y, params)
+        local.predict(_cases.take(X, np.array([0])))  # some fail here only, as neighbours with too few cases
+        return local, "fresh"
     except Exception as error:
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
         raise LocalFitError(
@@ -222,7 +214,7 @@ def constant(label: Any) -> Any:
 
 
 def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
-    if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight"):
+    if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight") and not routing_enabled():
         if not isinstance(estimator, Pipeline):
             raise TypeError(f"{type(estimator).__name__} does not take sample_weight")
         last = estimator.steps[-1][0]

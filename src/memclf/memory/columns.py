@@ -12,9 +12,11 @@ import numpy as np
 from memclf import _cases
 from memclf._numbers import Array, reaches
 from memclf.exceptions import SimilarityError, SimilarityWarning, SlowSimilarityWarning
-from memclf.similarity.base import case_name, checked
+from memclf.similarity.base import LOOSE, case_name, compared
 
 BLOCK = 2**19  # numbers in one block of columns: 4 MB, small enough for the caches
+SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
+CACHED = 1000  # cases up to which the columns of a user's function are kept
 SLOW_RATE = 2e5  # comparisons per second below which a similarity is worth a word
 SLOW_SECONDS = 10.0
 
@@ -28,41 +30,54 @@ class Columns:
         self.rows = rows  # row numbers in the user's data, for messages
         self.n = _cases.count(Z)
         self.n_evaluations = 0
+        self.lawful = bool(getattr(similarity, "lawful", False))
+        self.short = isinstance(Z, np.ndarray) and Z.ndim == 2 and Z.shape[1] <= SHORT
+        # A user's function may be slow: with few cases each pair is compared once and kept.
+        self.cached = not self.lawful and self.n <= CACHED
+        self._kept: dict[int, Array] = {}
         self.batch = int(np.clip(BLOCK // max(1, self.n), 1, 64))
 
     def block(self, memories: Array, cases: Array | None = None) -> Array:
         """Similarities of `memories` (rows) to `cases` (columns; None: all of them)."""
+        if not self.cached:
+            return self.compare(memories, cases)
+        missing = np.array([m for m in np.unique(memories) if m not in self._kept], dtype=np.intp)
+        if len(missing):
+            self._kept.update(zip(missing.tolist(), self.compare(missing), strict=True))
+        block = np.array([self._kept[m] for m in memories.tolist()]).reshape(len(memories), self.n)
+        return block if cases is None else block[:, cases]
+
+    def compare(self, memories: Array, cases: Array | None = None) -> Array:
+        """The same, computed anew."""
         B = self.Z if cases is None else _cases.take(self.Z, cases)
         rows = self.rows if cases is None else self.rows[cases]
-        shape = (len(memories), len(rows))
-        self.n_evaluations += shape[0] * shape[1]
-        block = self.similarity.compare(_cases.take(self.Z, memories), B)
-        return checked(self.similarity, block, shape, self.rows[memories], rows)
+        self.n_evaluations += len(memories) * len(rows)
+        return compared(self.similarity, _cases.take(self.Z, memories), B, self.rows[memories], rows)
 
     def blocks(self, memories: Array) -> Iterator[tuple[Array, Array]]:
         """The columns of many candidates, a few at a time, so that memory stays small."""
         for part in _cases.chunks(len(memories), self.batch):
             yield memories[part], self.block(memories[part])
 
-    def own(self, position: int, column: Array, threshold: float) -> None:
+    def own(self, position: int, value: float, threshold: float) -> None:
         """A memory must reach the threshold with itself, or nothing could ever be covered."""
-        if not reaches(column[position], threshold):
+        if not reaches(np.asarray(value), threshold):
             case = case_name(self.rows[position])
             raise SimilarityError(
-                f"the similarity of {case} and {case} is {column[position]:.6g}, below the threshold {threshold:g}: "
+                f"the similarity of {case} and {case} is {value:.6g}, below the threshold {threshold:g}: "
                 "a case that is not even alike to itself cannot be a memory. Make the similarity of a case with "
                 "itself 1, or lower the threshold."
             )
 
     def check_lawful(self, threshold: float, sample: int = 12) -> None:
         """Look at a few pairs of an unproven similarity, and say what follows from what is unusual."""
-        if getattr(self.similarity, "lawful", False):
+        if self.lawful:
             return
         some = np.unique(np.linspace(0, self.n - 1, min(sample, self.n)).astype(np.intp))
-        block = self.block(some, some)
+        block = self.compare(some, some)
         for i, position in enumerate(some):
-            self.own(position, _spread(block[i, i], position, self.n), threshold)
-        loose = np.flatnonzero(np.diag(block) < 1 - 1e-9)
+            self.own(position, float(block[i, i]), threshold)
+        loose = np.flatnonzero(np.diag(block) < 1 - LOOSE)
         if len(loose):
             case = case_name(self.rows[some[loose[0]]])
             warnings.warn(
@@ -71,7 +86,7 @@ class Columns:
                 SimilarityWarning,
                 stacklevel=4,
             )
-        crooked = np.argwhere(np.abs(block - block.T) > 1e-9)
+        crooked = np.argwhere(np.abs(block - block.T) > LOOSE)
         if len(crooked):
             i, j = crooked[0]
             a, b = case_name(self.rows[some[i]]), case_name(self.rows[some[j]])
@@ -84,12 +99,12 @@ class Columns:
 
     def announce(self, expected_columns: int) -> None:
         """Say beforehand how long a slow similarity will take."""
-        if getattr(self.similarity, "lawful", False):
+        if self.lawful:
             return
         rate = self._rate(64)
         if rate < SLOW_RATE:
             rate = self._rate(int(np.clip(rate / 5, 64, self.n)))  # a larger probe: calls have a fixed cost
-        pairs = expected_columns * self.n
+        pairs = (min(expected_columns, self.n) if self.cached else expected_columns) * self.n
         if rate < SLOW_RATE and pairs / rate > SLOW_SECONDS:
             name = getattr(getattr(self.similarity, "function", None), "__name__", type(self.similarity).__name__)
             warnings.warn(
@@ -103,14 +118,8 @@ class Columns:
     def _rate(self, pairs: int) -> float:
         cases = np.arange(min(pairs, self.n))
         start = time.perf_counter()
-        self.block(cases[:1], cases)
+        self.compare(cases[:1], cases)
         return len(cases) / max(time.perf_counter() - start, 1e-9)
-
-
-def _spread(value: float, position: int, n: int) -> Array:
-    column = np.zeros(n)
-    column[position] = value
-    return column
 
 
 def _duration(seconds: float) -> str:

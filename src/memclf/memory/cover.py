@@ -29,7 +29,7 @@ def random_cover(columns: Columns, threshold: float, rng: np.random.Generator, *
         left = np.flatnonzero(uncovered)
         position = int(left[rng.integers(len(left))])
         column = columns.block(np.array([position]))[0]
-        columns.own(position, column, threshold)
+        columns.own(position, column[position], threshold)
         covered = reaches(column, threshold, strict=strict)
         covered[position] = True
         memories.append(position)
@@ -63,13 +63,16 @@ def greedy_cover(columns: Columns, threshold: float, weights: Array, *, strict: 
 
     def absorb(position: int, uncovered: Array) -> tuple[Array, bool]:
         column = columns.block(np.array([position]))[0]
-        columns.own(position, column, threshold)
+        columns.own(position, column[position], threshold)
         covered = reaches(column, threshold, strict=strict)
         covered[position] = True
+        covers.append(np.flatnonzero(covered))
         left = np.where(covered, 0.0, uncovered)
         return left, bool(left.any())
 
-    return _greedy(columns, weights, np.ones(columns.n), worth, absorb)
+    covers: list[Array] = []
+    memories = _greedy(columns, weights, np.ones(columns.n), worth, absorb)
+    return _needed(memories, covers, columns.n)
 
 
 def greedy_spread(columns: Columns, n_memories: int, weights: Array) -> Array:

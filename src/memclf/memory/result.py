@@ -30,7 +30,8 @@ class MemorySearchResult:
     Attributes
     ----------
     indices : ndarray
-        Rows of the memories in the data; memory 0 stands for most cases, the last for fewest.
+        Rows of the memories in the data; memory 0 stands for most cases, the last for fewest
+        (in ``mode="paper"`` in the order in which they were found).
     labels : ndarray
         For every case the number (0..q-1) of its most similar memory.
     similarity : ndarray
@@ -75,8 +76,10 @@ class MemorySearchResult:
 
     def __str__(self) -> str:
         n = len(self.labels)
+        sizes = [int((self.labels == k).sum()) for k in range(self.n_memories)]
         return (
-            f"{self.n_memories} memories for {n} cases ({self.n_distinct} distinct): mean similarity "
+            f"{self.n_memories} {'memory' if self.n_memories == 1 else 'memories'} for {n} cases "
+            f"({self.n_distinct} distinct): mean similarity "
             f"{self.similarity.mean():.3f}, {self.coverage:.1%} of the cases within {self.threshold:g}; "
-            f"{self.n_evaluations:,} comparisons"
+            f"clusters of {min(sizes)} to {max(sizes)} cases; {self.n_evaluations:,} comparisons"
         )

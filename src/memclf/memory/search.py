@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from contextlib import nullcontext
 from numbers import Integral, Real
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from memclf._numbers import Array, first_best, reaches
 from memclf._progress import track
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
-from memclf.memory.columns import Columns
+from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.paper import generate_memories
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.swap import Exchange
@@ -31,7 +31,6 @@ PAPER_SWAPS = 10  # Z_l in the authors' own code
 CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
-SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
 PAIRS = 250_000_000  # comparisons that judging candidates may take in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 
@@ -78,10 +77,11 @@ def select_memories(
     n_memories : int or None
         Fix the number of memories. None: as many as covering all cases takes.
     n_restarts : int or None
-        Z_g: how often to start anew. None: 5 when each start may find another number of memories, that is
-        with a random cover, and 1 when the number is fixed or the cover is greedy.
+        Z_g: how often to start anew. None: 5 with a random cover, which may find another number of memories each
+        time, and 1 otherwise.
     max_swaps : int or None
-        Z_l: candidates to judge in each restart, each against all memories at once. None: 2.5 % of the cases,
+        Z_l: random candidates to judge in each restart, each against all memories at once (the centres of
+        clusters are judged besides). None: 2.5 % of the cases,
         at least 250 and at most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is
         one random pair).
     mode : {"corrected", "paper"}
@@ -90,7 +90,7 @@ def select_memories(
     cover : {"auto", "random", "greedy"}
         How the first memories are found. "random" is the paper's way. "greedy" compares all pairs and needs
         fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
-        distinct cases and a built-in similarity when covering, else random.
+        distinct cases and a built-in similarity (1,000 otherwise) when covering, else random.
     coverage : {"auto", "report", "enforce"}
         "enforce": no swap may uncover a case, and a result that leaves cases uncovered is an error.
         "report": only say how many are covered. "auto": enforce unless `n_memories` is fixed.
@@ -115,42 +115,78 @@ def select_memories(
     Examples
     --------
     >>> from memclf.similarity import RBFSimilarity
-    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.3]])
+    >>> X = np.array([[0.0], [0.1], [0.25], [0.3], [5.0], [5.1], [5.3]])
     >>> result = select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0)
     >>> result.indices, result.labels, result.coverage
-    (array([1, 4]), array([0, 0, 0, 1, 1, 1]), 1.0)
+    (array([1, 5]), array([0, 0, 0, 0, 1, 1, 1]), 1.0)
     """
+    similarity, Z = _fitted(similarity, Z)
+    return search_memories(
+        Z,
+        similarity,
+        threshold,
+        n_memories=n_memories,
+        n_restarts=n_restarts,
+        max_swaps=max_swaps,
+        mode=mode,
+        cover=cover,
+        coverage=coverage,
+        stop=stop,
+        prefer=prefer,
+        strict=strict,
+        sample_weight=sample_weight,
+        random_state=random_state,
+        verbose=verbose,
+    )
+
+
+def search_memories(
+    Z: Any,
+    similarity: Any,
+    threshold: float,
+    *,
+    n_memories: int | None = None,
+    n_restarts: int | None = None,
+    max_swaps: int | None = None,
+    mode: str = "corrected",
+    cover: str = "auto",
+    coverage: str = "auto",
+    stop: str = "fixed",
+    prefer: str = "fewest",
+    strict: bool = False,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> MemorySearchResult:
+    """`select_memories` for descriptions and a similarity that is known to be fitted."""
     _check_choices(mode=mode, cover=cover, coverage=coverage, stop=stop, prefer=prefer)
     threshold = check_threshold(threshold)
-    if n_restarts is not None:
-        _check_count("n_restarts", n_restarts, 1)
-    if max_swaps is not None:
-        _check_count("max_swaps", max_swaps, 0)
-    similarity, Z = _fitted(similarity, Z)
+    for name, value, least in (
+        ("n_restarts", n_restarts, 1),
+        ("max_swaps", max_swaps, 0),
+        ("n_memories", n_memories, 1),
+    ):
+        if value is not None:
+            _check_count(name, value, least)
     n = _cases.count(Z)
     if n == 0:
         raise ValueError("there are no cases to choose memories from (n_samples=0)")
-    weights = np.ones(n)
-    if sample_weight is not None:
-        weights = positive_weights(sample_weight, n)
-    if n_memories is not None:
-        _check_count("n_memories", n_memories, 1)
-        if n_memories > n:
-            raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
+    if n_memories is not None and n_memories > n:
+        raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
+    weights = np.ones(n) if sample_weight is None else positive_weights(sample_weight, n)
+    counted = np.flatnonzero(weights)  # only cases that count are searched
     if mode == "paper":
         if n_memories is not None:
             raise ValueError("mode='paper' finds the number of memories itself; n_memories must be None")
-        columns = Columns(similarity, Z, np.arange(n))
+        columns = Columns(similarity, _cases.take(Z, counted), counted)
         columns.check_lawful(threshold)
         swaps = PAPER_SWAPS if max_swaps is None else max_swaps
         n_restarts = n_restarts or RESTARTS
         columns.announce(n_restarts * swaps)
-        rng = _generator(random_state)
-        found, history = generate_memories(columns, threshold, n_restarts, swaps, rng)
-        return _result(columns, found, np.arange(n), history, n_restarts - 1, weights, n, threshold, mode)
+        found, history = generate_memories(columns, threshold, n_restarts, swaps, _generator(random_state))
+        return _result(columns, found, history, n_restarts - 1, Z, weights, threshold, mode)
 
-    # Only cases that count are searched; cases with the same description are one case of more weight.
-    counted = np.flatnonzero(weights > 0)
+    # Cases with the same description are one case of more weight.
     first, group = _cases.distinct(_cases.take(Z, counted))
     columns = Columns(similarity, _cases.take(Z, counted[first]), counted[first])
     columns.check_lawful(threshold)
@@ -159,21 +195,30 @@ def select_memories(
     if q is not None and q > columns.n:
         warnings.warn(
             f"n_memories={q} but only {columns.n} cases have different descriptions; using {columns.n} memories",
-            stacklevel=2,
+            stacklevel=3,
         )
         q = columns.n
+    enforce = coverage == "enforce" or (coverage == "auto" and q is None)
     if cover == "auto":
-        cheap = getattr(similarity, "lawful", False) and columns.n <= GREEDY_CASES and q is None
-        cover = "greedy" if cheap else "random"
+        cheap = columns.cached or (columns.lawful and columns.n <= GREEDY_CASES)
+        cover = "greedy" if cheap and enforce else "random"
     rng = _generator(0 if cover == "greedy" and random_state is None else random_state)
     if n_restarts is None:
-        n_restarts = RESTARTS if cover == "random" and q is None else 1
-    budget = _default_swaps(columns.n) if max_swaps is None else max_swaps
-    columns.announce((1 if q is None else covers.TRIES * q) + n_restarts * min(budget, columns.n))
-    search = _Search(columns, merged, threshold, q, cover, coverage, stop, strict, budget)
-    with _threads_for(Z):
+        n_restarts = RESTARTS if cover == "random" and enforce else 1
+    budget = _default_swaps(columns.n, q) if max_swaps is None else max_swaps
+    first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
+    columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
+    search = _Search(columns, merged, threshold, q, cover, enforce, stop, strict, budget)
+    with _blas_limit if columns.short else nullcontext():
         found, history, best = search.run(n_restarts, prefer, rng, verbose)
-    return _result(columns, found, counted[first], history, best, weights, columns.n, threshold, mode, Z, similarity)
+    result = _result(columns, found, history, best, Z, weights, threshold, mode)
+    if enforce and len(result.uncovered):
+        raise CoverageError(
+            f"found no {'' if q is None else f'{q} '}memories that cover every case: {len(result.uncovered)} "
+            f"of {len(counted)} stay below the threshold {threshold:g}, and coverage='enforce' forbids that. Allow "
+            "more memories, lower the threshold, or use coverage='report'."
+        )
+    return result
 
 
 class _Search:
@@ -186,7 +231,7 @@ class _Search:
         threshold: float,
         n_memories: int | None,
         cover: str,
-        coverage: str,
+        enforce: bool,
         stop: str,
         strict: bool,
         budget: int,
@@ -196,7 +241,7 @@ class _Search:
         self.threshold = threshold
         self.n_memories = n_memories
         self.cover = cover
-        self.enforce = coverage == "enforce" or (coverage == "auto" and n_memories is None)
+        self.enforce = enforce
         self.clarans = stop == "clarans"
         self.strict = strict
         self.budget = budget
@@ -223,12 +268,6 @@ class _Search:
                 key = (record.n_uncovered, *key)
             if best_key is None or key < best_key:
                 best_key, best, best_memories = key, number, memories
-        if self.enforce and history[best].n_uncovered:
-            raise CoverageError(
-                f"n_memories={self.n_memories} memories leave {history[best].n_uncovered} of {self.columns.n} distinct "
-                f"cases below the threshold {self.threshold:g}, and coverage='enforce' forbids that. Allow more "
-                "memories, lower the threshold, or use coverage='report'."
-            )
         return best_memories, history, best
 
     def _first_memories(self, rng: np.random.Generator) -> Array:
@@ -254,19 +293,19 @@ class _Search:
         judged = 0
         if swaps and self.budget and exchange.q < columns.n:
             others = _shuffled_forever(columns.n, rng)
-            share = max(columns.batch, self.budget // 4)
-            spent = 0
-            while spent < self.budget:
-                judged += self._settle(exchange, rng, objectives, rounds=2)
-                size = min(share, self.budget - spent)
-                drawn = np.array([next(others) for _ in range(min(size, columns.n))])
+            share = min(columns.n, max(columns.batch, self.budget // 4))
+            spent = failed = 0
+            # Once every case has failed since the last success this is a local optimum.
+            while (failed if self.clarans else spent) < self.budget and failed < columns.n:
                 before = len(objectives)
+                judged += self._settle(exchange, rng, objectives, rounds=2)
+                size = share if self.clarans else min(share, self.budget - spent)
+                drawn = np.array([next(others) for _ in range(size)])
+                if self.enforce:  # cases that are uncovered are good candidates for covering themselves
+                    drawn = np.concatenate([exchange.uncovered()[:size], drawn])
                 judged += self._judge(exchange, drawn, objectives)
-                spent += size
-                if self.clarans and len(objectives) > before:
-                    spent = 0
-                if spent >= columns.n and len(objectives) == before:
-                    break  # every case has been judged since the last success: a local optimum
+                spent += len(drawn)
+                failed = failed + len(drawn) if len(objectives) == before else 0
             judged += self._settle(exchange, rng, objectives, rounds=CENTRE_ROUNDS)
         record = Round(
             n_memories=exchange.q,
@@ -333,25 +372,21 @@ def _shuffled_forever(n: int, rng: np.random.Generator) -> Iterator[int]:
 def _result(
     columns: Columns,
     found: Array,
-    rows: Array,
     history: list[Round],
     best: int,
+    Z: Any,
     weights: Array,
-    n_distinct: int,
     threshold: float,
     mode: str,
-    Z: Any = None,
-    similarity: Any = None,
 ) -> MemorySearchResult:
     """Labels and coverage of all cases, those merged or left out of the search included."""
-    indices = rows[found]
-    everyone = columns if Z is None else Columns(similarity, Z, np.arange(_cases.count(Z)))
+    indices = columns.rows[found]
+    everyone = Columns(columns.similarity, Z, np.arange(_cases.count(Z)))
     labels = np.empty(everyone.n, dtype=np.intp)
     near = np.empty(everyone.n)
-    size = max(1, everyone.batch * everyone.n // max(1, len(indices)))
-    for part in _cases.chunks(everyone.n, size):
-        cases = np.arange(everyone.n)[part]
-        block = everyone.block(indices, cases)
+    for part in _cases.chunks(everyone.n, BLOCK // len(indices)):
+        cases = np.arange(part.start, part.stop)
+        block = everyone.compare(indices, cases)
         labels[part] = first_best(block)
         near[part] = block[labels[part], np.arange(len(cases))]
     uncovered = np.flatnonzero(~reaches(near, threshold) & (weights > 0))
@@ -366,28 +401,47 @@ def _result(
         uncovered=uncovered,
         history=tuple(history),
         best_round=best,
-        n_evaluations=columns.n_evaluations + (0 if everyone is columns else everyone.n_evaluations),
-        n_distinct=n_distinct,
+        n_evaluations=columns.n_evaluations + everyone.n_evaluations,
+        n_distinct=columns.n,
         threshold=threshold,
         mode=mode,
     )
 
 
-def _default_swaps(n: int) -> int:
+def _default_swaps(n: int, q: int | None) -> int:
     """2.5 % of the cases as in FasterCLARANS, within limits; beyond 250,000 cases, what a minute allows."""
-    return int(max(100, min(np.clip(n // 40, 250, 1000), PAIRS // n)))
+    least = GREEDY_CASES if q == 1 else 250  # a single memory is found by looking at every case
+    return int(max(100, min(np.clip(n // 40, least, max(1000, least)), PAIRS // n)))
 
 
-@cache
-def _controller() -> Any:
-    return ThreadpoolController()
+class _BlasLimit:
+    """One BLAS thread while any search is under way: waking others for small blocks costs more than it brings.
+
+    Searches may run in several threads: the first to come limits, the last to leave restores.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._count = 0
+        self._controller: Any = None
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._count += 1
+            if self._count == 1:
+                self._controller = self._controller or ThreadpoolController()
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                self._limit.__exit__(None, None, None)
 
 
-def _threads_for(Z: Any) -> AbstractContextManager[Any]:
-    """One BLAS thread for short descriptions: waking others for each small block costs more than it brings."""
-    if isinstance(Z, np.ndarray) and Z.ndim == 2 and Z.shape[1] <= SHORT:
-        return _controller().limit(limits=1, user_api="blas")
-    return nullcontext()
+_blas_limit = _BlasLimit()
 
 
 def _generator(random_state: Any) -> np.random.Generator:
@@ -422,6 +476,6 @@ def _fitted(similarity: Any, Z: Any) -> tuple[Any, Any]:
         try:
             check_is_fitted(similarity)
         except NotFittedError:
-            similarity = clone(similarity)
+            similarity = clone(similarity, safe=False)
             return similarity, fit_describe(similarity, Z)
     return similarity, Z

@@ -49,7 +49,8 @@ class Exchange:
     def gains(self, block: Array) -> Array:
         """Change of the objective for each candidate (row of `block`) in place of each memory: shape (c, q).
 
-        When coverage is enforced, swaps that leave more cases uncovered than before have gain -inf.
+        When coverage is enforced, swaps that leave more cases uncovered than before have gain -inf, and swaps
+        that leave fewer come before all others.
         """
         c, n = block.shape
         # Where a candidate is not above a case's second best memory it changes nothing for that case.
@@ -62,7 +63,10 @@ class Exchange:
         kept = np.bincount(row * self.q + self.near[case], kept, c * self.q).reshape(c, self.q)
         gains = np.asarray(added[:, None] - self._removal_loss + kept)
         if self.enforce:
-            gains[self._newly_uncovered(block) > 0] = -np.inf
+            more = self._newly_uncovered(block)
+            if len(self._bare):  # while cases are uncovered, covering one of them is worth more than anything else
+                gains -= more * (self.weights.sum() + 1)
+            gains[more > 0] = -np.inf
         return gains
 
     def swap(self, k: int, candidate: int, column: Array) -> None:
@@ -78,7 +82,9 @@ class Exchange:
         self.second[new_best], self.next[new_best] = self.near[new_best], self.best[new_best]
         self.near[new_best], self.best[new_best] = k, column[new_best]
         self.second[new_second], self.next[new_second] = k, column[new_second]
-        self.touched[self.near[lost]] = self.touched[self.near[gained]] = self.touched[k] = True
+        self.touched[k] = True
+        for changed in (self.near[lost], self.near[gained], self.second[new_best]):
+            self.touched[changed] = True
         self._sum_up()
 
     def _sum_up(self) -> None:

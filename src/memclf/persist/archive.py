@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import zipfile
 from typing import Any
@@ -13,15 +14,16 @@ from memclf._numbers import Array
 from memclf.exceptions import ModelFolderError
 
 MEMBER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-MAX_MEMBERS = 100_000
+MAX_MEMBERS = 2_000_000  # a forest of 100 trees has about 500
+ZIP, NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"  # what numpy goes by, whatever a member is called
 
 
-def opened(data: bytes, name: str) -> zipfile.ZipFile:
-    """The archive, after looking at its directory only: nothing has been unpacked yet."""
+def opened(data: bytes, name: str, *, inner: bool = False) -> zipfile.ZipFile:
+    """The archive, after checking its directory, that its members are whole, and what its arrays claim to be."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError, EOFError) as error:
+    except Exception as error:
         raise ModelFolderError(f"{name} is damaged or not what its name says: {error}") from error
     if len(members) > MAX_MEMBERS:
         raise ModelFolderError(f"{name} has {len(members)} members, more than any model of memclf")
@@ -35,16 +37,19 @@ def opened(data: bytes, name: str) -> zipfile.ZipFile:
     if sum(member.file_size for member in members) > len(data):
         raise ModelFolderError(f"{name} claims to hold more than its own size")
     for member in members:
-        if member.filename.endswith(".npy"):
-            _check_npy(_read(archive, member.filename, name), f"{name}: {member.filename}")
+        content = read(archive, member.filename, name)
+        if content.startswith(ZIP) and not inner:  # a sparse matrix
+            opened(content, f"{name}: {member.filename}", inner=True).close()
+        elif content.startswith(NPY) or inner or member.filename.endswith(".npy"):
+            _check_npy(content, f"{name}: {member.filename}")
     return archive
 
 
-def _read(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
+def read(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
     try:
         return archive.read(member)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise ModelFolderError(f"{name}: {member} is damaged: {error}") from error
+    except Exception as error:
+        raise ModelFolderError(f"{name}: {member} is missing or damaged: {error}") from error
 
 
 def _check_npy(data: bytes, name: str) -> None:
@@ -52,16 +57,15 @@ def _check_npy(data: bytes, name: str) -> None:
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(stream)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(stream)
     except Exception as error:
         raise ModelFolderError(f"{name} is not an array: {error}") from error
     if dtype.hasobject:
         raise ModelFolderError(f"{name} holds pickled Python objects, which memclf never loads")
-    size = dtype.itemsize
-    for length in shape:
-        size *= int(length)
-    if any(length < 0 for length in shape) or size != len(data) - stream.tell():
+    items = math.prod(shape)
+    endless = items and not dtype.itemsize  # items of no size could be as many as a file likes to claim
+    if endless or any(n < 0 for n in shape) or items * dtype.itemsize != len(data) - stream.tell():
         raise ModelFolderError(f"{name} claims shape {shape} of {dtype}, which its size contradicts")
 
 
@@ -75,12 +79,11 @@ def write_arrays(arrays: dict[str, Array]) -> bytes:
 def read_arrays(data: bytes, name: str, expected: dict[str, Any]) -> dict[str, Array]:
     """The arrays, if they are exactly those that the manifest lists, type and shape included."""
     with opened(data, name) as archive:
-        stored = {member.removesuffix(".npy") for member in archive.namelist()}
-        if stored != set(expected):
+        if set(archive.namelist()) != {f"{key}.npy" for key in expected}:
             raise ModelFolderError(f"{name} should hold {len(expected)} arrays as listed in manifest.json; it differs")
         arrays = {}
         for key, (dtype, shape) in expected.items():
-            array = np.lib.format.read_array(io.BytesIO(archive.read(f"{key}.npy")), allow_pickle=False)
+            array = np.lib.format.read_array(io.BytesIO(read(archive, f"{key}.npy", name)), allow_pickle=False)
             if array.dtype.str != dtype or list(array.shape) != list(shape):
                 raise ModelFolderError(
                     f"{name}: array {key} is {array.dtype.str} of shape {list(array.shape)}, manifest.json says "
@@ -88,3 +91,18 @@ def read_arrays(data: bytes, name: str, expected: dict[str, Any]) -> dict[str, A
                 )
             arrays[key] = array
     return arrays
+
+
+def unpacked(data: bytes) -> bytes:
+    """The same archive with the archives in it uncompressed: scipy compresses sparse matrices, `opened` wants none."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(stream, "w") as target:
+        if not any(name.endswith(".npz") for name in source.namelist()):
+            return data
+        for name in source.namelist():
+            content = source.read(name)
+            if name.endswith(".npz"):
+                with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                    content = write_arrays(dict(arrays))
+            target.writestr(name, content)
+    return stream.getvalue()

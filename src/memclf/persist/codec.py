@@ -48,6 +48,8 @@ ESTIMATORS: dict[str, type] = {
 }
 RECORDS: dict[str, type] = {each.__name__: each for each in (MemorySearchResult, Pool, Round)}
 ARRAY_KINDS = "biufcmMU"
+# Types of a table's columns. Others are made by pandas from strings in ways that a file should not choose.
+COLUMNS = re.compile(r"(u?int|float|complex|U?Int|Float)\d+|bool(ean)?|object|str(ing)?|(datetime|timedelta)64\[\w+\]")
 FITTED = re.compile(r"[a-z][a-z0-9_]*_")
 
 
@@ -121,16 +123,23 @@ class Encoder:
 
     def _table(self, value: Any, where: str) -> dict[str, Any]:
         columns = [
-            [self.encode(name, where), str(value.dtypes.iloc[i]), self._column(value.iloc[:, i], where)]
+            [self.encode(name, where), *self._column(value.iloc[:, i], f"{where}[{name!r}]")]
             for i, name in enumerate(value.columns)
         ]
         return {"$table": columns, "index": self.encode(value.index.to_numpy(), where)}
 
-    def _column(self, column: Any, where: str) -> Any:
+    def _column(self, column: Any, where: str) -> tuple[Any, Any]:
+        """The type of a column and its values."""
+        if hasattr(column, "cat"):
+            categories = self.encode(column.cat.categories.to_numpy(), where)
+            kind = {"categories": categories, "ordered": bool(column.cat.ordered)}
+            return kind, self.encode(column.cat.codes.to_numpy(), where)
+        if not COLUMNS.fullmatch(str(column.dtype)):
+            raise ModelFolderError(f"{where} is a column of type {column.dtype}, which a model folder cannot hold")
         values = column.to_numpy()
         if values.dtype.kind not in ARRAY_KINDS:
             values = _cases.object_array([None if _missing(v) else v for v in column.tolist()])
-        return self.encode(values, where)
+        return str(column.dtype), self.encode(values, where)
 
 
 class Decoder:
@@ -195,8 +204,18 @@ class Decoder:
 
         index = pd.Index(self.decode(value["index"]))
         names = [self.decode(name) for name, _, _ in mark]
-        columns = [pd.Series(self.decode(items), index=index).astype(dtype) for _, dtype, items in mark]
+        columns = [pd.Series(self._column(kind, self.decode(items)), index=index) for _, kind, items in mark]
         return pd.concat(columns, axis=1, keys=range(len(names))).set_axis(names, axis=1)
+
+    def _column(self, kind: Any, values: Array) -> Any:
+        import pandas as pd
+
+        if isinstance(kind, dict):
+            categories = pd.Index(self.decode(kind["categories"]))
+            return pd.Categorical.from_codes(values, categories, ordered=bool(kind["ordered"]))
+        if not COLUMNS.fullmatch(kind):
+            raise ModelFolderError(f"manifest.json describes a column of type {kind!r}, which memclf never writes")
+        return pd.Series(values).astype(kind).array
 
     def _record(self, mark: Any, value: Any) -> Any:
         return RECORDS[mark](**{name: self.decode(item) for name, item in value["fields"].items()})

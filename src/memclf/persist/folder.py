@@ -27,18 +27,22 @@ import skops
 import skops.io
 from sklearn.utils.validation import check_is_fitted
 
+from memclf.classifier import MemoryClassifier
 from memclf.exceptions import MemclfError, ModelFolderError, UntrustedTypeError
 from memclf.persist import archive, references, sane
 from memclf.persist.card import model_card
-from memclf.persist.codec import ESTIMATORS, Decoder, Encoder
+from memclf.persist.codec import Decoder, Encoder
 from memclf.persist.summary import input_schema, training_summary
 from memclf.persist.trust import SCIKIT_LEARN, trusted_names
+from memclf.selector import MemorySelector
 
 FORMAT = "memclf-model"
 FORMAT_VERSION = 1
 MIGRATIONS: dict[int, Any] = {}  # version -> function that turns its manifest into one of the next version
 MANIFEST = "manifest.json"
 CARD = "MODEL_CARD.md"
+MODELS = (MemoryClassifier, MemorySelector)
+OWN_NAME = re.compile(r"(manifest\.json\.)?data-[0-9a-f]{12}")  # of data folders and of manifests on their way
 FILE_NAME = re.compile(r"data-[0-9a-f]{12}/[a-z]+\.(npz|skops)")
 MAX_MANIFEST = 64 * 2**20
 MAX_BYTES = 8 * 2**30
@@ -54,7 +58,7 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     folder : path
         Created if absent. A folder that holds other things is left alone, with an error.
     """
-    if type(model).__name__ not in ("MemoryClassifier", "MemorySelector") or type(model).__name__ not in ESTIMATORS:
+    if type(model) not in MODELS:
         raise TypeError(
             f"save takes a MemoryClassifier or a MemorySelector, got {type(model).__name__}. Preprocessing belongs in "
             "the similarity (features=...) and in the estimator (a Pipeline)."
@@ -65,6 +69,7 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     encoder = Encoder()
     tree = encoder.encode(model)
     payload = {"arrays.npz": archive.write_arrays(encoder.arrays), "estimators.skops": _dump_parts(encoder.parts)}
+    needs = sorted(strangers(payload["estimators.skops"]) | {f"{f['module']}.{f['name']}" for f in encoder.functions})
 
     data = folder / f"data-{uuid.uuid4().hex[:12]}"
     manifest = {
@@ -86,25 +91,29 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         "model": tree,
     }
     manifest["sha256"] = _own_hash(manifest)
+    text = json.dumps(manifest, indent=1, allow_nan=False).encode()
+    _check_size(text, payload)
+    staged = folder / f"{MANIFEST}.{data.name}"
     data.mkdir(parents=True)
     try:
         for name, content in payload.items():
             _write(data / name, content)
         _sync(data)
-        staged = folder / f"{MANIFEST}.{data.name}"
-        _write(staged, json.dumps(manifest, indent=1, allow_nan=False).encode())
+        _write(staged, text)
         os.replace(staged, folder / MANIFEST)
     except BaseException:
-        shutil.rmtree(data, ignore_errors=True)
-        (folder / f"{MANIFEST}.{data.name}").unlink(missing_ok=True)
+        if not _is_current(folder, data):  # an interrupt may come when the new model is already in place
+            shutil.rmtree(data, ignore_errors=True)
+            staged.unlink(missing_ok=True)
         raise
     _sync(folder)
-    (folder / CARD).write_text(model_card(manifest), encoding="utf-8")
-    for old in folder.glob("data-*"):
-        if old != data:
-            shutil.rmtree(old, ignore_errors=True)
-    for old in folder.glob(f"{MANIFEST}.data-*"):
-        old.unlink(missing_ok=True)
+    (folder / CARD).write_text(model_card(manifest, needs), encoding="utf-8", errors="backslashreplace")
+    for old in folder.iterdir():
+        if OWN_NAME.fullmatch(old.name) and old != data:
+            if old.is_dir() and not old.is_symlink():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink(missing_ok=True)
     return folder
 
 
@@ -130,8 +139,7 @@ def load(
     allowed = trusted_names(trusted)
     given = references.given_functions(functions, trusted)
     folder = Path(folder)
-    manifest = read_manifest(folder)
-    contents = {name: read_file(folder, name, entry) for name, entry in manifest["files"].items()}
+    manifest, contents = _read_all(folder)
     try:
         by_kind = {Path(name).name: (name, content) for name, content in contents.items()}
         name, content = by_kind["arrays.npz"]
@@ -140,14 +148,27 @@ def load(
         parts = _load_parts(content, name, allowed)
         decoder = Decoder(arrays, parts, lambda wanted: references.find(wanted, allowed, given))
         model = decoder.decode(manifest["model"])
-        if type(model).__name__ not in ("MemoryClassifier", "MemorySelector"):
+        if type(model) not in MODELS:
             raise ModelFolderError(f"{folder / MANIFEST} holds a {type(model).__name__}, not a model")
-        sane.check_fitted(model)
+        sane.check_fitted(model, str(folder / MANIFEST))
     except MemclfError:
         raise
     except Exception as error:
-        raise ModelFolderError(f"{folder} does not hold a sound model: {type(error).__name__}: {error}") from error
+        raise ModelFolderError(
+            f"{folder / MANIFEST} does not describe a sound model: {type(error).__name__}: {error}"
+        ) from error
     return model
+
+
+def _read_all(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Manifest and files of one model, even if another one is saved over it in the meantime."""
+    while True:
+        manifest = read_manifest(folder)
+        try:
+            return manifest, {name: read_file(folder, name, entry) for name, entry in manifest["files"].items()}
+        except ModelFolderError:
+            if read_manifest(folder)["sha256"] == manifest["sha256"]:
+                raise
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -162,13 +183,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         version = manifest["format_version"] if manifest["format"] == FORMAT else None
         if type(version) is not int:
             raise ValueError(f"format is not {FORMAT!r}")
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        own_hash = _own_hash(manifest)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelFolderError(f"{path} is damaged or not a manifest of memclf: {error}") from error
     if version > FORMAT_VERSION:
         raise ModelFolderError(
             f"{path} has format version {version}; this memclf reads up to version {FORMAT_VERSION}. Update memclf."
         )
-    if manifest.get("sha256") != _own_hash(manifest):
+    if manifest.get("sha256") != own_hash:
         raise ModelFolderError(f"{path} was edited or damaged: its checksum does not match")
     while version < FORMAT_VERSION:
         if version not in MIGRATIONS:
@@ -178,9 +200,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         for name, entry in manifest["files"].items():
             if not FILE_NAME.fullmatch(name):
                 raise ModelFolderError(f"{path} names the file {name!r}, which is not a name that memclf gives")
-            int(entry["bytes"]), str(entry["sha256"])
+            if type(entry["bytes"]) is not int or type(entry["sha256"]) is not str:
+                raise ValueError(f"bytes and sha256 of {name}")
         manifest["arrays"].items(), manifest["model"]["$memclf"]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ModelFolderError):
+            raise
         raise ModelFolderError(f"{path} is not a manifest of memclf: {error!r}") from error
     return dict(manifest)
 
@@ -190,10 +215,13 @@ def read_file(folder: Path, name: str, entry: Mapping[str, Any]) -> bytes:
     path = folder / name
     if path.is_symlink() or path.parent.is_symlink() or not path.is_file():
         raise ModelFolderError(f"{path} is missing or not a plain file")
-    size = path.stat().st_size
-    if size != entry["bytes"] or size > MAX_BYTES:
-        raise ModelFolderError(f"{path} has {size} bytes instead of {entry['bytes']}: it was truncated or replaced")
-    content = path.read_bytes()
+    try:
+        size = path.stat().st_size
+        if size != entry["bytes"] or size > MAX_BYTES:
+            raise ModelFolderError(f"{path} has {size} bytes instead of {entry['bytes']}: it was truncated or replaced")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFolderError(f"{path} cannot be read: {error}") from error
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise ModelFolderError(f"{path} was edited or damaged: its checksum does not match")
     return content
@@ -201,7 +229,7 @@ def read_file(folder: Path, name: str, entry: Mapping[str, Any]) -> bytes:
 
 def _dump_parts(parts: dict[str, Any]) -> bytes:
     try:
-        return bytes(skops.io.dumps(parts))
+        return archive.unpacked(skops.io.dumps(parts))
     except Exception as whole:
         for part in parts.values():
             try:
@@ -211,13 +239,18 @@ def _dump_parts(parts: dict[str, Any]) -> bytes:
         raise ModelFolderError(f"the estimators cannot be saved without pickle: {whole}") from whole
 
 
+def strangers(content: bytes) -> set[str]:
+    """Types and functions in a file of estimators that the caller of `load` has to allow. Nothing is imported."""
+    return set(skops.io.get_untrusted_types(data=content)) - SCIKIT_LEARN
+
+
 def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
     archive.opened(content, name).close()
     try:
-        wanted = set(skops.io.get_untrusted_types(data=content))
+        wanted = strangers(content)
     except Exception as error:
         raise ModelFolderError(f"{name} is not a file of estimators: {type(error).__name__}: {error}") from error
-    refused = sorted(wanted - SCIKIT_LEARN - allowed)
+    refused = sorted(wanted - allowed)
     if refused:
         raise UntrustedTypeError(
             f"{name} wants types that are not on the list of memclf's and scikit-learn's own: {', '.join(refused)}. "
@@ -225,22 +258,50 @@ def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
             refused,
         )
     try:
-        parts = skops.io.loads(content, trusted=sorted(wanted))
+        parts = skops.io.loads(content, trusted=sorted(wanted | SCIKIT_LEARN))
     except Exception as error:
         raise ModelFolderError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(parts, dict):
         raise ModelFolderError(f"{name} does not hold the estimators of a model")
-    sane.check_trees(parts, name)
+    sane.check_parts(parts, name)
     return parts
 
 
 def _check_target(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ModelFolderError(f"{folder} is a file; a model needs a folder")
-    if folder.is_dir() and not (folder / MANIFEST).exists():
-        strangers = [p.name for p in folder.iterdir() if not p.name.startswith(("data-", f"{MANIFEST}.data-"))]
-        if strangers:
-            raise ModelFolderError(f"{folder} holds other things ({strangers[0]}, ...); choose a new or empty folder")
+    if folder.is_dir() and not _holds_model(folder):
+        others = sorted(path.name for path in folder.iterdir() if not OWN_NAME.fullmatch(path.name))
+        if others:
+            raise ModelFolderError(f"{folder} holds other things ({others[0]}, ...); choose a new or empty folder")
+
+
+def _holds_model(folder: Path) -> bool:
+    """Whether the manifest is memclf's at all; it may be of another version or damaged further inside."""
+    try:
+        return bool(json.loads((folder / MANIFEST).read_bytes())["format"] == FORMAT)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _is_current(folder: Path, data: Path) -> bool:
+    try:
+        return data.name.encode() in (folder / MANIFEST).read_bytes()
+    except OSError:
+        return False
+
+
+def _check_size(manifest: bytes, payload: Mapping[str, bytes]) -> None:
+    """What `load` would refuse is not written in the first place."""
+    if len(manifest) > MAX_MANIFEST:
+        raise ModelFolderError(
+            f"{MANIFEST} would have {len(manifest)} bytes, more than {MAX_MANIFEST}: the memories are Python objects "
+            "too large for it. Arrays and tables have no such limit."
+        )
+    for name, content in payload.items():
+        if len(content) > MAX_BYTES:
+            raise ModelFolderError(f"{name} would have {len(content)} bytes, more than {MAX_BYTES}")
+        archive.opened(content, name).close()
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -251,6 +312,8 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _sync(folder: Path) -> None:
+    if os.name == "nt":  # folders cannot be opened there
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

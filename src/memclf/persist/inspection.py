@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
-from memclf.persist.folder import read_file, read_manifest
-from memclf.persist.trust import SCIKIT_LEARN
+from memclf.persist.folder import read_file, read_manifest, strangers
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Inspection:
 
     manifest: dict[str, Any]
     types: dict[str, int]  # every type that loading would construct, and how often
-    strangers: list[str]  # those that are neither memclf's nor scikit-learn's nor plain data
+    strangers: list[str]  # types and functions that `load` refuses until the caller allows them
     problems: list[str]
 
 
@@ -28,28 +28,34 @@ def inspect_folder(folder: str | Path) -> Inspection:
     folder = Path(folder)
     manifest = read_manifest(folder)
     types: dict[str, int] = {}
+    unknown: set[str] = set()
     problems = []
     for name, entry in manifest["files"].items():
         try:
             content = read_file(folder, name, entry)
             with archive.opened(content, name) as opened:
                 if name.endswith(".skops"):
-                    _count(json.loads(opened.read("schema.json")), types)
-        except (ModelFolderError, ValueError, KeyError, RecursionError) as error:
+                    for node in _dictionaries(json.loads(archive.read(opened, "schema.json", name))):
+                        if "__class__" in node:
+                            kind = f"{node.get('__module__')}.{node['__class__']}"
+                            types[kind] = types.get(kind, 0) + 1
+                    unknown |= strangers(content)
+        except ModelFolderError as error:
             problems.append(str(error))
-    known = ("builtins.", "numpy.", "scipy.sparse.", "sklearn.")
-    strangers = [name for name in types if not name.startswith(known) and name not in SCIKIT_LEARN]
-    strangers += [f"{each['module']}.{each['name']}" for each in manifest["functions"]]
-    return Inspection(manifest, dict(sorted(types.items())), sorted(strangers), problems)
+        except Exception as error:
+            problems.append(f"{name} is not a file of estimators: {type(error).__name__}: {error}")
+    for node in _dictionaries(manifest["model"]):
+        if isinstance(function := node.get("$function"), dict):
+            unknown.add(f"{function.get('module')}.{function.get('name')}")
+    return Inspection(manifest, dict(sorted(types.items())), sorted(unknown), problems)
 
 
-def _count(node: Any, types: dict[str, int]) -> None:
-    if isinstance(node, dict):
-        if isinstance(node.get("__class__"), str):
-            name = f"{node.get('__module__')}.{node['__class__']}"
-            types[name] = types.get(name, 0) + 1
-        for value in node.values():
-            _count(value, types)
-    elif isinstance(node, list):
-        for value in node:
-            _count(value, types)
+def _dictionaries(root: Any) -> Iterator[dict[str, Any]]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            yield node
+            stack += node.values()
+        elif isinstance(node, list):
+            stack += node

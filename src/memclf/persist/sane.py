@@ -1,34 +1,37 @@
-"""Checks on what was loaded: numbers that native code would follow blindly, and parts that must fit together."""
+"""Checks on what was loaded: numbers that native code would follow blindly, and parts that must fit together.
+
+scikit-learn's compiled code trusts fitted attributes: it does not ask whether a child, a column or a class exists
+before it reads or writes there. Whatever is known to be followed in this way is checked here, before anybody
+predicts. Anything else that such an attribute can be wrong about ends in a Python error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from memclf._numbers import Array
 from memclf.classifier import MemoryClassifier
 from memclf.exceptions import ModelFolderError
-from memclf.selector import MemorySelector
+
+_TREE = "sklearn.tree._tree.Tree"
+LEAF = -1  # in place of a child, in scikit-learn's trees
+WORDS = 8  # of a set of categories, in scikit-learn's boosted trees
 
 
-def check_trees(root: Any, name: str) -> None:
-    """Refuse trees whose nodes point outside of themselves: predicting with them would read foreign memory."""
+def check_parts(root: Any, name: str) -> None:
+    """Refuse estimators whose insides point outside of them: predicting would read or write foreign memory."""
     for thing in _walk(root):
-        kind = f"{type(thing).__module__}.{type(thing).__name__}"
-        if kind == "sklearn.tree._tree.Tree":
-            sane = _sane_tree(thing)
-        elif kind == "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor":
-            nodes = thing.nodes
-            inner = ~nodes["is_leaf"].astype(bool)
-            sane = _forward(np.flatnonzero(inner), len(nodes), nodes["left"][inner], nodes["right"][inner])
-        elif kind in ("sklearn.neighbors._kd_tree.KDTree", "sklearn.neighbors._ball_tree.BallTree"):
-            sane = _sane_ball(thing)
-        else:
-            continue
+        try:
+            sane = not _shadows(thing) and all(check(thing) for applies, check in _CHECKS if applies(thing))
+        except Exception as error:
+            raise ModelFolderError(f"{name} holds a damaged {type(thing).__name__}: {error!r}") from error
         if not sane:
-            raise ModelFolderError(f"{name} holds a {type(thing).__name__} whose nodes point outside of it")
+            raise ModelFolderError(f"{name} holds a {type(thing).__name__} whose parts point outside of it")
 
 
 def _walk(root: Any) -> Iterator[Any]:
@@ -44,22 +47,29 @@ def _walk(root: Any) -> Iterator[Any]:
         elif isinstance(thing, (list, tuple, set, frozenset)):
             stack += list(thing)
         elif isinstance(thing, np.ndarray):
-            stack += thing.ravel().tolist() if thing.dtype == object else []
+            stack += np.asarray(thing).ravel().tolist() if thing.dtype == object else []
         else:
             stack += list(getattr(thing, "__dict__", {}).values())
 
 
-def _sane_tree(tree: Any) -> bool:
-    left, right = tree.children_left, tree.children_right
-    inner = np.flatnonzero(left != right)
-    feature = tree.feature[inner]
-    values = np.shape(tree.value)
-    return (
-        _forward(inner, tree.node_count, left[inner], right[inner])
-        and bool(((feature >= 0) & (feature < tree.n_features)).all())
-        and values[:1] == (tree.node_count,)
-        and len(left) == tree.node_count
+def _kind(thing: Any) -> str:
+    return f"{type(thing).__module__}.{type(thing).__name__}"
+
+
+def _has(*names: str) -> Callable[[Any], bool]:
+    return lambda thing: all(name in getattr(thing, "__dict__", {}) for name in names)
+
+
+def _shadows(thing: Any) -> bool:
+    """Attributes in place of scikit-learn's own methods: its checks on new cases could be switched off with them."""
+    kind = type(thing)
+    return kind.__module__.startswith("sklearn.") and any(
+        hasattr(kind, name) and not isinstance(getattr(kind, name), bool) for name in getattr(thing, "__dict__", {})
     )
+
+
+def _within(array: Array, n: int) -> bool:
+    return bool(((array >= 0) & (array < n)).all())
 
 
 def _forward(nodes: Array, n: int, left: Array, right: Array) -> bool:
@@ -69,53 +79,171 @@ def _forward(nodes: Array, n: int, left: Array, right: Array) -> bool:
     )
 
 
-def _sane_ball(tree: Any) -> bool:
-    data, indices, nodes, bounds = tree.get_arrays()
-    start, end = nodes["idx_start"], nodes["idx_end"]
-    return (
-        len(indices) == len(data)
-        and bounds.shape[1] == len(nodes)
-        and bool(((indices >= 0) & (indices < len(data))).all())
-        and bool(((start >= 0) & (start <= end) & (end <= len(data))).all())
-        and len(nodes) & (len(nodes) + 1) == 0  # a full binary tree
-        and _levels(tree) == len(nodes).bit_length()
+# ----------------------------------------------------------------------------------------------------- trees
+
+
+def _tree(tree: Any) -> bool:
+    if not 0 < tree.node_count <= tree.capacity:
+        return False
+    left, right = tree.children_left, tree.children_right
+    inner = np.flatnonzero(left != LEAF)
+    return _forward(inner, tree.node_count, left[inner], right[inner]) and _within(tree.feature[inner], tree.n_features)
+
+
+def _owner_of_tree(estimator: Any) -> bool:
+    """New cases are held against the estimator's number of columns, never against the tree's own."""
+    return bool(estimator.tree_.n_features == estimator.n_features_in_)
+
+
+def _gradient_boosting(estimator: Any) -> bool:
+    trees, n = estimator.estimators_, estimator.n_features_in_
+    same = all(each.tree_.n_features == n == each.n_features_in_ for each in trees.ravel())
+    # What the trees say is added to this array, one column per tree of a round, without a look at its width.
+    return same and bool(estimator._raw_predict_init(np.zeros((1, n), np.float32)).shape == (1, trees.shape[1]))
+
+
+def _histogram_boosting(estimator: Any) -> bool:
+    before = estimator._preprocessor
+    if before is None:
+        n = estimator.n_features_in_
+    else:  # how many columns it makes cannot be known, but it is loaded only if the caller allows its partial
+        n = estimator._n_features
+        if not any(isinstance(getattr(step, "func", None), functools.partial) for _, step, _ in before.transformers_):
+            return False
+    categorical = np.asarray(estimator._bin_mapper.is_categorical_, dtype=bool)
+    return not getattr(estimator, "_in_fit", False) and all(
+        _predictor(each, n, categorical) for trees in estimator._predictors for each in trees
     )
 
 
-def _levels(tree: Any) -> int:
-    numbers = [int(part) for part in tree.__getstate__() if isinstance(part, (int, np.integer))]
-    return numbers[1]  # leaf_size, n_levels, n_nodes, ...
+def _predictor(tree: Any, n: int, categorical: Array) -> bool:
+    nodes, sets = tree.nodes, tree.raw_left_cat_bitsets
+    inner = np.flatnonzero(nodes["is_leaf"] == 0)
+    asks = nodes[inner][nodes["is_categorical"][inner] != 0]
+    return (
+        _forward(inner, len(nodes), nodes["left"][inner], nodes["right"][inner])
+        and _within(nodes["feature_idx"][inner], min(n, len(categorical)))
+        and bool(categorical[asks["feature_idx"]].all())
+        and _within(asks["bitset_idx"], len(sets))
+        and sets.shape[1:] == (WORDS,)
+    )
 
 
-def check_fitted(model: Any) -> None:
+# ------------------------------------------------------------------------------------------------ neighbours
+
+
+def _ball_or_kd_tree(tree: Any) -> bool:
+    data, indices, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
+    levels, n_nodes = tree.__getstate__()[5:7]
+    metric = tree.__getstate__()[11]
+    weights = metric.__getstate__()[1]  # of the columns
+    start, end = nodes["idx_start"], nodes["idx_end"]
+    return (
+        len(indices) == len(data) > 0
+        and _within(indices, len(data))
+        and len(nodes) == n_nodes == 2**levels - 1  # a full binary tree
+        and bool(nodes["is_leaf"][len(nodes) // 2 :].all())
+        and bool(((start >= 0) & (start <= end) & (end <= len(data))).all())
+        and bounds.shape == (2 if type(tree).__name__ == "KDTree" else 1, len(nodes), data.shape[1])
+        and (type(metric).__name__ != "MinkowskiDistance64" or len(weights) in (0, data.shape[1]))
+    )
+
+
+def _neighbours(estimator: Any) -> bool:
+    rows, columns = estimator._fit_X.shape
+    given = {**(estimator.metric_params or {}), **estimator.effective_metric_params_}
+    return (
+        estimator.n_samples_fit_ == rows
+        and (estimator.metric == "precomputed") == (estimator.effective_metric_ == "precomputed")
+        and (estimator.metric == "precomputed" or estimator.n_features_in_ == columns)
+        and (estimator._tree is None or estimator._tree.data.shape == (rows, columns))
+        and not any(name.endswith("_norm_squared") for name in given)
+    )
+
+
+def _labels_of_neighbours(estimator: Any) -> bool:
+    if estimator.outputs_2d_:
+        return True  # looked up in numpy
+    labels = estimator._y
+    return labels.shape == (estimator._fit_X.shape[0],) and _within(labels, len(estimator.classes_))
+
+
+# ------------------------------------------------------------------------------------------------ the others
+
+
+def _support_vectors(estimator: Any) -> bool:
+    counts, vectors, weights = estimator._n_support, estimator.support_vectors_, estimator._dual_coef_
+    n, pairs = len(estimator.support_), len(counts) * (len(counts) - 1) // 2
+    return (
+        len(counts) >= 2
+        and bool((counts >= 0).all())
+        and (not hasattr(estimator, "classes_") or int(counts.sum(dtype=np.int64)) == n)
+        and sp.issparse(vectors) == sp.issparse(weights) == bool(estimator._sparse)
+        and (vectors.shape[0] == n or (estimator.kernel == "precomputed" and not estimator._sparse))
+        and weights.shape == (len(counts) - 1, n)
+        and (not estimator._sparse or weights.nnz == weights.shape[0] * n)
+        and len(estimator._intercept_) == pairs
+        and all(len(each) in (0, pairs) for each in (estimator._probA, estimator._probB))
+        and _within(estimator.support_, estimator.shape_fit_[0])
+    )
+
+
+def _sparse(matrix: Any) -> bool:
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return True
+
+
+def _vocabulary(vectorizer: Any) -> bool:
+    numbers = list(vectorizer.vocabulary_.values())
+    return sorted(map(int, numbers)) == list(range(len(numbers)))
+
+
+_TREES = ("sklearn.neighbors._kd_tree.KDTree", "sklearn.neighbors._ball_tree.BallTree")
+_BOOSTING = ("sklearn.ensemble._gb.GradientBoostingClassifier", "sklearn.ensemble._gb.GradientBoostingRegressor")
+_CHECKS: list[tuple[Callable[[Any], bool], Callable[[Any], bool]]] = [
+    (lambda thing: _kind(thing) == _TREE, _tree),
+    (lambda thing: _kind(getattr(thing, "__dict__", {}).get("tree_")) == _TREE, _owner_of_tree),
+    (lambda thing: _kind(thing) in _BOOSTING and _has("estimators_")(thing), _gradient_boosting),
+    (_has("_predictors", "_bin_mapper"), _histogram_boosting),
+    (lambda thing: _kind(thing) in _TREES, _ball_or_kd_tree),
+    (_has("_fit_X", "_fit_method"), _neighbours),
+    (_has("_fit_X", "_fit_method", "_y", "classes_"), _labels_of_neighbours),
+    (_has("_n_support", "_dual_coef_"), _support_vectors),
+    (sp.issparse, _sparse),
+    (_has("vocabulary_"), _vocabulary),
+]
+
+
+def check_fitted(model: Any, name: str) -> None:
     """Attributes of a fitted model must fit together; swapped arrays do not."""
     problems = []
     indices, labels = model.memory_indices_, model.labels_
     q = len(indices)
-    if isinstance(model, (MemoryClassifier, MemorySelector)):
-        if not (_whole(indices) and _whole(labels) and q and _within(indices, len(labels)) and _within(labels, q)):
-            problems.append("memory_indices_ or labels_")
-        for name in ("memories_", "descriptions_"):
-            part = getattr(model, name)
-            if (part.shape[0] if hasattr(part, "shape") else len(part)) != q:
-                problems.append(name)
+    if not (_whole(indices) and _whole(labels) and q and _within(indices, len(labels)) and _within(labels, q)):
+        problems.append("memory_indices_ or labels_")
+    for part in ("memories_", "descriptions_"):
+        cases = getattr(model, part)
+        if (cases.shape[0] if hasattr(cases, "shape") else len(cases)) != q:
+            problems.append(part)
+    if hasattr(model, "n_features_in_") and model.memories_.shape[1:] != (model.n_features_in_,):
+        problems.append("n_features_in_")
     if isinstance(model, MemoryClassifier):
-        thresholds = model.thresholds_
+        thresholds, classes = model.thresholds_, model.classes_
         if thresholds.shape != (q,) or thresholds.dtype.kind != "f" or not ((thresholds > 0) & (thresholds <= 1)).all():
             problems.append("thresholds_")
         if len(model.estimators_) != q or len(model.pool_.origins) != q or len(model.pool_.trained_with) != q:
             problems.append("estimators_")
-        if model.cluster_counts_.shape != (q, len(model.classes_)) or not _whole(model.cluster_counts_):
+        if not _whole(model.cluster_counts_, 2) or model.cluster_counts_.shape != (q, len(classes)):
             problems.append("cluster_counts_")
-        if len(np.unique(model.classes_)) != len(model.classes_):
+        if not np.array_equal(np.unique(classes), classes):
             problems.append("classes_")
+        for each in (*model.estimators_, model.global_, model.fallback_):
+            if hasattr(each, "classes_") and not set(each.classes_) <= set(classes):
+                problems.append(f"classes_ of a {type(each).__name__}")
     if problems:
-        raise ModelFolderError(f"the parts of the model do not fit together: {', '.join(problems)}")
+        raise ModelFolderError(f"{name}: the parts of the model do not fit together: {', '.join(problems)}")
 
 
-def _within(array: Array, n: int) -> bool:
-    return bool(((array >= 0) & (array < n)).all())
-
-
-def _whole(array: Any) -> bool:
-    return isinstance(array, np.ndarray) and array.dtype.kind in "iu"
+def _whole(array: Any, dimensions: int = 1) -> bool:
+    return isinstance(array, np.ndarray) and array.dtype.kind in "iu" and array.ndim == dimensions

@@ -9,11 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-# scikit-learn's own types that skops leaves to the caller. Those with native memory behind them (trees) are
-# checked after loading, see `sane.py`.
+# scikit-learn's own types, and plain data, that skops leaves to the caller. Those with native memory behind them
+# (trees, sparse matrices) are checked after loading, see `sane.py`.
 SCIKIT_LEARN = frozenset(
     {
+        "builtins.frozenset",
+        "datetime.date",
+        "datetime.datetime",
+        "datetime.time",
+        "datetime.timedelta",
+        "decimal.Decimal",
         "numpy.dtype",
+        "scipy.sparse._csc.csc_array",
+        "scipy.sparse._csc.csc_matrix",
+        "scipy.sparse._csr.csr_array",
+        "scipy.sparse._csr.csr_matrix",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.calibration._TemperatureScaling",
@@ -30,6 +40,7 @@ SCIKIT_LEARN = frozenset(
         "sklearn.gaussian_process.kernels.RationalQuadratic",
         "sklearn.gaussian_process.kernels.Sum",
         "sklearn.gaussian_process.kernels.WhiteKernel",
+        "sklearn.metrics._dist_metrics.ChebyshevDistance64",
         "sklearn.metrics._dist_metrics.EuclideanDistance64",
         "sklearn.metrics._dist_metrics.ManhattanDistance64",
         "sklearn.metrics._dist_metrics.MinkowskiDistance64",
@@ -38,6 +49,7 @@ SCIKIT_LEARN = frozenset(
         "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
         "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
         "sklearn.tree._tree.Tree",
+        "sklearn.utils._bunch.Bunch",
     }
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from memclf import _cases
 from memclf._numbers import Array, first_best, reaches
-from memclf.similarity.base import checked
+from memclf.similarity.base import compared
 
 RULES = ("argmax_then_check", "check_then_argmax")
 BLOCK = 2**21  # similarities held at once
@@ -93,9 +93,7 @@ _COLUMNS = [field.name for field in fields(Route)]
 
 def similarities(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> Array:
     """Similarities of all memories (rows) to all cases (columns), checked; messages count cases from `first`."""
-    n, q = _cases.count(Z), len(indices)
-    block = similarity.compare(memories, Z)
-    return checked(similarity, block, (q, n), indices, -1 - first - np.arange(n))
+    return compared(similarity, memories, Z, indices, -1 - first - np.arange(_cases.count(Z)))
 
 
 def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array, rule: str, Z: Any) -> Routes:

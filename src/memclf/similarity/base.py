@@ -20,6 +20,7 @@ from memclf._progress import track
 from memclf.exceptions import SimilarityError
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
+LOOSE = 1e-5  # the same for numbers of single precision
 
 
 class Similarity(BaseEstimator):
@@ -50,13 +51,15 @@ class Similarity(BaseEstimator):
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """`fit` and `describe` in one go, looking at every case only once."""
-        F = self._extract(_cases.as_cases(X), y, fit=True)
+        X = _cases.as_cases(X)
         if sample_weight is None:
+            F = self._extract(X, y, fit=True)
             self._fit(F, y, None)
         else:  # a case of weight zero is described, but nothing is learned from it
-            sample_weight = positive_weights(sample_weight, _cases.count(F))
+            sample_weight = positive_weights(sample_weight, _cases.count(X))
             kept = np.flatnonzero(sample_weight)
             labels = None if y is None else _cases.take(_cases.as_cases(y), kept)
+            F = self._extract(X, y, fit=True, kept=kept)
             self._fit(_cases.take(F, kept), labels, sample_weight[kept])
         return self._describe(F)
 
@@ -82,7 +85,7 @@ class Similarity(BaseEstimator):
         """Cases that are themselves the features, checked."""
         return X
 
-    def _extract(self, X: Any, y: Any, *, fit: bool) -> Any:
+    def _extract(self, X: Any, y: Any, *, fit: bool, kept: Array | None = None) -> Any:
         if self.features is None:
             return self._check(X, fit=fit)
         if not hasattr(self.features, "transform"):
@@ -90,7 +93,10 @@ class Similarity(BaseEstimator):
                 raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
             self.features_ = self.features
         elif fit:
-            self.features_ = clone(self.features).fit(X, y)
+            some, labels = (X, y) if kept is None else (_cases.take(X, kept), y)
+            if kept is not None and y is not None:
+                labels = _cases.take(_cases.as_cases(y), kept)
+            self.features_ = clone(self.features).fit(some, labels)
         return extract(self.features_, X, n_jobs=self.n_jobs, verbose=self.verbose)
 
 
@@ -103,13 +109,12 @@ class NumericSimilarity(Similarity):
     def _check(self, X: Any, *, fit: bool) -> Any:
         return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
 
-    def _extract(self, X: Any, y: Any, *, fit: bool) -> Any:
-        F = super()._extract(X, y, fit=fit)
+    def _extract(self, X: Any, y: Any, *, fit: bool, kept: Array | None = None) -> Any:
+        F = super()._extract(X, y, fit=fit, kept=kept)
         if self.features is None:
             return F
-        F = F if sp.issparse(F) and self.accept_sparse else np.asarray(_dense(F), dtype=np.float64)
-        if F.ndim == 1:
-            F = F[:, None]
+        if not (sp.issparse(F) and self.accept_sparse):
+            F = rows_of_numbers(F.toarray() if sp.issparse(F) else F)
         values = F.data if sp.issparse(F) else F
         if not np.isfinite(values).all():
             where = "" if sp.issparse(F) else f" (first: case {int(np.argmin(np.isfinite(F).all(axis=1)))})"
@@ -122,8 +127,15 @@ class NumericSimilarity(Similarity):
         return tags
 
 
-def _dense(F: Any) -> Any:
-    return F.toarray() if sp.issparse(F) else F
+def rows_of_numbers(F: Any) -> Array:
+    """What features returned as an array of numbers, one row per case."""
+    if isinstance(F, np.ndarray) and F.dtype == object and F.ndim == 1:  # from a function, case by case
+        lengths = {np.size(row) for row in F}
+        if len(lengths) > 1:
+            raise ValueError(f"the feature function returned rows of different lengths: {sorted(lengths)}")
+        F = np.array([np.ravel(row) for row in F])
+    F = np.asarray(F, dtype=np.float64)
+    return F if F.ndim > 1 else F[:, None]
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
@@ -141,19 +153,13 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 
 def _extract_chunk(features: Any, X: Any) -> Any:
     if hasattr(features, "transform"):
         return features.transform(X)
-    rows = [features(case) for case in _cases.as_sequence(X)]
-    if all(np.ndim(row) <= 1 and np.asarray(row).dtype.kind in "fiub" for row in rows):
-        lengths = {np.size(row) for row in rows}
-        if len(lengths) > 1:
-            raise ValueError(f"the feature function returned rows of different lengths: {sorted(lengths)}")
-        return np.array([np.atleast_1d(row) for row in rows], dtype=np.float64)
-    return _cases.object_array(rows)
+    return _cases.object_array([features(case) for case in _cases.as_sequence(X)])
 
 
 def _stack(parts: list[Any]) -> Any:
     if any(sp.issparse(part) for part in parts):
         return sp.vstack(parts, format="csr")
-    if _cases.is_table(parts[0]):
+    if hasattr(parts[0], "iloc"):
         import pandas as pd
 
         return pd.concat(parts)
@@ -178,11 +184,33 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
     return similarity.fit(X, y, **extra).describe(X)
 
 
-def checked(similarity: Any, block: Any, shape: tuple[int, int], rows: Array, columns: Array) -> Array:
-    """What `compare` returned, if it is a block of similarities; `rows` and `columns` name the cases."""
+class OutOfRange(SimilarityError):
+    """A value that is no similarity, at row i and column j of a block; `compared` gives the cases their names."""
+
+    def __init__(self, i: int, j: int, value: float):
+        super().__init__(f"the similarity at row {i} and column {j} is {value}, not a number from 0 to 1")
+        self.at, self.value = (i, j), value
+
+
+def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Array:
+    """Similarities of `A` and `B`, checked; `rows` and `columns` are the names of the cases in messages."""
+    try:
+        return checked(similarity, similarity.compare(A, B), (len(rows), len(columns)))
+    except OutOfRange as error:
+        i, j = error.at
+        raise SimilarityError(
+            f"the similarity of {case_name(rows[i])} and {case_name(columns[j])} is {error.value}; "
+            "a similarity is a number from 0 (nothing in common) to 1 (alike in all that matters). "
+            "Turn a distance d into one with exp(-d) or 1 - d / largest_d."
+        ) from error
+
+
+def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
+    """What `compare` returned, if it is a block of similarities."""
     name = type(similarity).__name__
     try:
-        block = np.asarray(block, dtype=np.float64)
+        given = np.asarray(block)
+        block = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise SimilarityError(f"{name}.compare must return numbers, got {type(block).__name__}: {error}") from error
     if block.shape != shape:
@@ -192,15 +220,12 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int], rows: Array, co
         )
     if getattr(similarity, "lawful", False) or not block.size:
         return block
+    slack = LOOSE if given.dtype.kind == "f" and given.dtype.itemsize < 8 else SLACK
     low, high = block.min(), block.max()
-    if low >= -SLACK and high <= 1 + SLACK:  # false for NaN
+    if low >= -slack and high <= 1 + slack:  # false for NaN
         return np.clip(block, 0.0, 1.0)
-    wrong = np.argwhere(~((block >= -SLACK) & (block <= 1 + SLACK)))[0]
-    raise SimilarityError(
-        f"the similarity of {case_name(rows[wrong[0]])} and {case_name(columns[wrong[1]])} is {block[tuple(wrong)]}; "
-        "a similarity is a number from 0 (nothing in common) to 1 (alike in all that matters). "
-        "Turn a distance d into one with exp(-d) or 1 - d / largest_d."
-    )
+    i, j = np.argwhere(~((block >= -slack) & (block <= 1 + slack)))[0].tolist()
+    raise OutOfRange(i, j, float(block[i, j]))
 
 
 def case_name(position: int) -> str:

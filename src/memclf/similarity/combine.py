@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memclf import _cases
 from memclf._numbers import Array
-from memclf.similarity.base import Similarity, fit_describe
+from memclf.similarity.base import Similarity, checked, fit_describe
 
 
 class CombinedSimilarity(Similarity, _BaseComposition):
@@ -31,8 +32,8 @@ class CombinedSimilarity(Similarity, _BaseComposition):
     ----------
     similarities_ : list
         The fitted parts.
-    widths_ : list
-        Columns that each part takes in a description.
+    widths_, sparse_ : list
+        Columns that each part takes in a description (0: an object), and whether they are sparse.
 
     Examples
     --------
@@ -67,6 +68,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
         self.similarities_ = [clone(part) for _, part in self.similarities]
         parts = [fit_describe(part, X, y, sample_weight) for part in self.similarities_]
         self.widths_ = [part.shape[1] if _is_matrix(part) else 0 for part in parts]
+        self.sparse_ = [sp.issparse(part) for part in parts]
         return self._join(parts)
 
     def describe(self, X: Any) -> Any:
@@ -77,7 +79,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
 
     def compare(self, A: Any, B: Any) -> Array:
         blocks = [
-            np.asarray(part.compare(a, b))
+            checked(part, part.compare(a, b), (_cases.count(a), _cases.count(b)))
             for part, a, b in zip(self.similarities_, self._split(A), self._split(B), strict=True)
         ]
         if self.how == "min":
@@ -99,6 +101,8 @@ class CombinedSimilarity(Similarity, _BaseComposition):
         self._validate_names(names)
         if self.how not in ("product", "mean", "min", "max"):
             raise ValueError(f"how must be 'product', 'mean', 'min' or 'max', got {self.how!r}")
+        if self.weights is not None and self.how in ("min", "max"):
+            raise ValueError(f"weights have no meaning for how={self.how!r}")
         if self.weights is not None:
             weights = np.asarray(self.weights, dtype=np.float64)
             if weights.shape != (len(names),) or (weights < 0).any() or not 0 < weights.sum() < np.inf:
@@ -117,18 +121,25 @@ class CombinedSimilarity(Similarity, _BaseComposition):
 
     def _join(self, parts: list[Any]) -> Any:
         if all(_is_matrix(part) for part in parts):
-            return np.hstack(parts)
-        rows = [[part[i] for i in range(_cases.count(part))] for part in parts]
+            return sp.hstack(parts, format="csr") if any(self.sparse_) else np.hstack(parts)
+        rows = [[part[[i]] if sp.issparse(part) else part[i] for i in range(_cases.count(part))] for part in parts]
         return _cases.object_array(list(zip(*rows, strict=True)))
 
     def _split(self, Z: Any) -> list[Any]:
         if isinstance(Z, np.ndarray) and Z.ndim == 2:
             return np.split(Z, np.cumsum(self.widths_)[:-1], axis=1)
+        if sp.issparse(Z):
+            ends = np.cumsum(self.widths_)
+            parts = [Z[:, end - width : end] for end, width in zip(ends, self.widths_, strict=True)]
+            return [part if kept else part.toarray() for part, kept in zip(parts, self.sparse_, strict=True)]
         columns = []
-        for column, width in zip(zip(*Z, strict=True), self.widths_, strict=True):
-            columns.append(np.array(column) if width else _cases.object_array(list(column)))
+        for column, width, kept in zip(zip(*Z, strict=True), self.widths_, self.sparse_, strict=True):
+            if kept:
+                columns.append(sp.vstack(column, format="csr"))
+            else:
+                columns.append(np.array(column) if width else _cases.object_array(list(column)))
         return columns
 
 
 def _is_matrix(part: Any) -> bool:
-    return isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype.kind == "f"
+    return sp.issparse(part) or (isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype.kind in "fiub")

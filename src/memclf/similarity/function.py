@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,9 @@ from sklearn.utils.validation import validate_data
 
 from memclf import _cases
 from memclf._numbers import Array
-from memclf.similarity.base import Similarity, positive_weights
+from memclf.similarity.base import Similarity, positive_weights, rows_of_numbers
+
+WORTH_SHARING = 0.05  # seconds of work from which on workers are asked
 
 
 class FunctionSimilarity(Similarity):
@@ -96,7 +99,12 @@ class FunctionSimilarity(Similarity):
         return X
 
     def _describe(self, F: Any) -> Any:
-        return _cases.as_sequence(F)
+        Z = _cases.as_sequence(F)
+        if self.batched and isinstance(Z, np.ndarray) and Z.dtype == object and self.features is not None:
+            kinds = {(np.shape(row), np.asarray(row).dtype.kind) for row in Z}
+            if len(kinds) == 1 and kinds.pop()[1] in "fiub":  # a function of batches gets a matrix where it can
+                return rows_of_numbers(Z)
+        return Z
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,15 +120,20 @@ class FunctionSimilarity(Similarity):
         if self.batched:
             return self.function(A, B, **self._parameters)
         workers = effective_n_jobs(self.n_jobs)
-        if workers == 1 or len(A) * len(B) < 1000 * workers:
-            return _pairs(self.function, A, B, self._parameters)
-        parts = _cases.chunks(len(B), -(-len(B) // (4 * workers)))
+        n = _cases.count(B)
+        pairs = _cases.count(A) * n
+        if workers == 1 or pairs * getattr(self, "_pace", 0.0) < WORTH_SHARING:
+            start = time.perf_counter()
+            block = _pairs(self.function, A, B, self._parameters)
+            self._pace = (time.perf_counter() - start) / max(1, pairs)  # seconds for a pair, to decide next time
+            return block
+        parts = _cases.chunks(n, -(-n // (4 * workers)))
         run = Parallel(n_jobs=self.n_jobs)
         return np.hstack(run(delayed(_pairs)(self.function, A, B[part], self._parameters) for part in parts))
 
 
 def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, Any]) -> Array:
-    out = np.empty((len(A), len(B)))
+    out = np.empty((_cases.count(A), _cases.count(B)))
     for i, a in enumerate(A):
         for j, b in enumerate(B):
             value = function(a, b, **parameters)
@@ -140,7 +153,7 @@ def _keywords(function: Any, besides: Any) -> dict[str, Any]:
         return {}
     return {
         name: parameter.default
-        for name, parameter in signature.parameters.items()
+        for name, parameter in list(signature.parameters.items())[2:]  # the first two are the cases
         if parameter.default is not parameter.empty and name not in besides
     }
 
@@ -156,9 +169,9 @@ def _takes_anything(function: Any) -> bool:
 class Precomputed(Similarity):
     """Similarities computed elsewhere.
 
-    ``fit`` takes the square matrix of the training cases. Later, ``X[i, j]`` is the similarity of new case i
-    to training case j, one column per training case, as for scikit-learn's precomputed kernels. The only
-    similarity for which an n x n array exists.
+    ``fit`` takes the square matrix of the training cases. Later, ``X[i, j]`` is the similarity of training case
+    j (as a memory) to new case i, one column per training case, as for scikit-learn's precomputed kernels. The
+    only similarity for which an n x n array exists.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
@@ -17,6 +17,7 @@ from memclf._numbers import Array
 from memclf.similarity.base import NumericSimilarity
 
 FEW = 16
+FAR = 20.0  # gamma times squared length, up to which a rounded product keeps similarities within 1e-13
 MEDIAN_SAMPLE = 1000  # distinct cases from which the median distance is taken
 
 
@@ -38,7 +39,7 @@ class RBFSimilarity(NumericSimilarity):
     gamma_ : float
         The scale in use.
     centre_ : ndarray
-        Mean of the distinct training cases, subtracted in descriptions so that distances keep their digits.
+        Median of the distinct training cases, subtracted in descriptions so that distances keep their digits.
 
     Examples
     --------
@@ -67,10 +68,12 @@ class RBFSimilarity(NumericSimilarity):
         rows = F[_cases.distinct(F)[0]]
         self.gamma_ = float(gamma) if gamma is not None else _median_gamma(rows)
         # Centring a sparse matrix would fill it.
-        self.centre_ = np.zeros(F.shape[1]) if sp.issparse(F) else rows.mean(axis=0)
+        self.centre_ = np.zeros(F.shape[1]) if sp.issparse(F) else np.median(rows, axis=0)
 
     def _describe(self, F: Any) -> Any:
-        return F if sp.issparse(F) else F - self.centre_
+        if sp.issparse(F):
+            return F if not self.centre_.any() else F.toarray() - self.centre_
+        return F - self.centre_
 
     def compare(self, A: Any, B: Any) -> Array:
         gamma = getattr(self, "gamma_", self.gamma)
@@ -87,6 +90,10 @@ class RBFSimilarity(NumericSimilarity):
         else:  # the whole exponent in one matrix product, which pays when there are enough rows
             one = np.ones_like
             exponent = np.hstack([2 * gamma * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
+        far = np.flatnonzero(-a[:, 0] > FAR)
+        if len(far) and not sp.issparse(A) and not sp.issparse(B):
+            # Far from the centre a product loses digits. Asking the memories alone keeps answers free of the batch.
+            exponent[far] = -gamma * cdist(A[far], B, "sqeuclidean")
         np.minimum(exponent, 0.0, out=exponent)
         return np.asarray(np.exp(exponent, out=exponent))
 
@@ -102,7 +109,13 @@ def _median_gamma(rows: Any) -> float:
     rows = rows.toarray() if sp.issparse(rows) else rows
     if len(rows) < 2:
         return 1.0  # one distinct case: any scale says the same
-    return float(1 / (2 * np.median(pdist(rows, "sqeuclidean"))))
+    gamma = float(1 / (2 * np.median(pdist(rows, "sqeuclidean"))))
+    if not 0 < gamma < np.inf:
+        raise ValueError(
+            "the median distance between cases is too large or too small for a number; scale the columns, for "
+            "instance with features=StandardScaler(), or give gamma"
+        )
+    return gamma
 
 
 class CosineSimilarity(NumericSimilarity):

@@ -12,13 +12,14 @@ from memclf import _cases
 from memclf._numbers import Array
 from memclf.similarity.base import Similarity
 
+MISSING = {"half": 0.5, "ignore": 0.0, "unlike": 0.0}
+
 
 class GowerSimilarity(Similarity):
     """Weighted mean over the columns of how alike two records are, after Gower.
 
-    Numbers: ``1 - |a - b| / range`` (the range seen in training, never below 0). Categories: 1 if equal, 0
-    if not. A column that is missing in either record is left out of the mean; records with no column in
-    common have similarity 0.
+    Numbers and dates: ``1 - |a - b| / range`` (the range seen in training, never below 0). Categories: 1 if
+    equal, 0 if not.
 
     Parameters
     ----------
@@ -27,6 +28,10 @@ class GowerSimilarity(Similarity):
         ignores a column.
     categorical : "auto" or sequence
         Names or positions of the columns to treat as categories. "auto": all that are not numbers.
+    missing : {"half", "ignore", "unlike"}
+        How a column counts that one of two records lacks: as 0.5; not at all (Gower's way: records with gaps
+        then look alike to everybody, and become memories); as 0. A column that both lack counts as 1, or under
+        "ignore" not at all.
     features, n_jobs, verbose
         See `Similarity`.
 
@@ -46,7 +51,7 @@ class GowerSimilarity(Similarity):
     >>> similarity = GowerSimilarity().fit(table)
     >>> Z = similarity.describe(table)
     >>> similarity.compare(Z[:1], Z)
-    array([[1.  , 0.25, 0.  ]])
+    array([[1.  , 0.25, 0.25]])
     """
 
     lawful = True
@@ -56,12 +61,14 @@ class GowerSimilarity(Similarity):
         weights: Any = None,
         *,
         categorical: Any = "auto",
+        missing: str = "half",
         features: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ):
         self.weights = weights
         self.categorical = categorical
+        self.missing = missing
         self.features = features
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -75,15 +82,20 @@ class GowerSimilarity(Similarity):
         return X
 
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
+        if self.missing not in MISSING:
+            raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}; got {self.missing!r}")
         columns = _columns(F)
         self.columns_ = list(columns)
+        if isinstance(self.categorical, str) and self.categorical != "auto":
+            raise ValueError(f"categorical must be 'auto' or a list of columns, got {self.categorical!r}")
         chosen = None if isinstance(self.categorical, str) else set(self.categorical)
+        declared = [str(dtype) == "category" for dtype in F.dtypes] if hasattr(F, "iloc") else [False] * len(columns)
         self._no_strangers("categorical", chosen or ())
         self.categories_: list[Array | None] = []
         ranges = []
         for position, (name, values) in enumerate(columns.items()):
-            as_category = not _numeric(values) if chosen is None else name in chosen or position in chosen
-            if as_category:
+            as_category = name in chosen or position in chosen if chosen is not None else not _numeric(values)
+            if as_category or (chosen is None and declared[position]):
                 self.categories_.append(_known(values))
                 ranges.append(1.0)
             else:
@@ -133,15 +145,20 @@ class GowerSimilarity(Similarity):
     def compare(self, A: Any, B: Any) -> Array:
         total = np.zeros((len(A), len(B)))
         weight = np.zeros_like(total)
-        for position, known in enumerate(self.categories_):
+        for position, categories in enumerate(self.categories_):
             a, b = A[:, position, None], B[None, :, position]
-            if known is None and self.ranges_[position] > 0:
+            if categories is None and self.ranges_[position] > 0:
                 alike = np.maximum(1 - np.abs(a - b) / self.ranges_[position], 0.0)
             else:
                 alike = (a == b).astype(np.float64)
-            both = ~(np.isnan(a) | np.isnan(b))
-            total += self.weights_[position] * np.where(both, alike, 0.0)
-            weight += self.weights_[position] * both
+            gap_a, gap_b = np.isnan(a), np.isnan(b)
+            known = ~(gap_a | gap_b)
+            if self.missing == "ignore":
+                alike, known = np.where(known, alike, 0.0), known.astype(np.float64)
+            else:
+                alike, known = np.where(known, alike, np.where(gap_a & gap_b, 1.0, MISSING[self.missing])), 1.0
+            total += self.weights_[position] * alike
+            weight += self.weights_[position] * known
         return np.clip(np.divide(total, weight, out=np.zeros_like(total), where=weight > 0), 0.0, 1.0)
 
     def __sklearn_tags__(self) -> Any:
@@ -154,17 +171,17 @@ class GowerSimilarity(Similarity):
 
 def _columns(F: Any) -> dict[Any, Array]:
     if _cases.is_table(F):
-        return {name: F[name].to_numpy() for name in F.columns}
-    F = np.asarray(F)
+        return {name: np.asarray(F[name].to_numpy()) for name in F.columns}
+    F = np.array([np.ravel(row) for row in F], dtype=object) if np.ndim(F) == 1 else np.asarray(F)
     return {position: F[:, position] for position in range(F.shape[1])}
 
 
 def _missing(value: Any) -> bool:
-    return value is None or value != value or str(value) == "<NA>"
+    return value is None or str(value) in ("<NA>", "NaT") or bool(value != value)
 
 
 def _numeric(values: Array) -> bool:
-    if values.dtype.kind in "fiu":
+    if values.dtype.kind in "fiumM":
         return True
     return values.dtype == object and all(
         _missing(value) or (isinstance(value, (int, float, np.number)) and not isinstance(value, bool))
@@ -173,6 +190,8 @@ def _numeric(values: Array) -> bool:
 
 
 def _numbers(name: Any, values: Array) -> Array:
+    if values.dtype.kind in "mM":  # dates and durations
+        return np.where(np.isnat(values), np.nan, values.astype("int64").astype(np.float64))
     if values.dtype == object:
         values = np.array([np.nan if _missing(value) else value for value in values], dtype=object)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -72,7 +72,7 @@ class TreeSimilarity(NumericSimilarity):
         tree = self.tree
         if tree is None:
             tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=self.random_state)
-        elif not (is_classifier(tree) and hasattr(tree, "apply")):
+        elif not isinstance(tree, DecisionTreeClassifier):
             raise TypeError(f"tree must be a DecisionTreeClassifier or None, got {tree!r}")
         self.tree_ = clone(tree).fit(F, y, sample_weight=sample_weight)
         paths = _paths(self.tree_.tree_)

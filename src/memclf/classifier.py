@@ -275,7 +275,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             unknown.check_free(self.classes_, self.unknown_label_)
 
     def _seeds(self) -> list[int | None]:
-        """Seeds for search, global classifier, fallback and similarity; None leaves the greedy search free of chance."""
+        """Seeds for search, global classifier, fallback and similarity; None: chance, but not for the greedy search."""
         if self.random_state is None:
             return [None] * 4
         return [int(draw) for draw in check_random_state(self.random_state).randint(2**31 - 1, size=4)]

@@ -257,7 +257,9 @@ def test_searches_in_several_threads_leave_the_threads_of_blas_as_they_were():
     run(0)  # load whatever is loaded lazily
     before = threads()
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(run, range(12)))
+        answers = pool.map(run, range(12))
+        run(0)
+        list(answers)
     assert threads() == before
 
 

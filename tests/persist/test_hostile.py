@@ -930,6 +930,23 @@ def test_the_same_models_load_when_they_are_not_spoilt(estimator, fit_and_save):
     memclf.load(fit_and_save(estimator))
 
 
+def test_boosting_that_starts_from_a_classifier_cannot_be_checked_and_must_be_allowed(fit_and_save):
+    folder = fit_and_save(GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()))
+    with pytest.raises(UntrustedTypeError, match="starts from a classifier of its own") as caught:
+        memclf.load(folder)
+    assert caught.value.names == ["sklearn.ensemble._gb.GradientBoostingClassifier"]
+    memclf.load(folder, trusted=[GradientBoostingClassifier])
+
+
+def test_categories_in_histogram_boosting_must_be_allowed(fit_and_save, cases):
+    X = cases[0].round() % 4
+    folder = fit_and_save(HISTOGRAM.__class__(max_iter=2, categorical_features=[0]), X=X)
+    with pytest.raises(UntrustedTypeError, match="functools.partial") as caught:
+        memclf.load(folder)
+    assert caught.value.names == ["functools.partial", "sklearn.utils.validation.check_array"]
+    memclf.load(folder, trusted=caught.value.names).predict(X)
+
+
 def test_words_that_point_outside_of_the_vocabulary_are_refused(tmp_path):
     texts, y = ["valve leaks", "pump hums", "valve hums", "pump leaks"] * 4, [0, 1, 1, 0] * 4
     vectorizer = TfidfVectorizer()

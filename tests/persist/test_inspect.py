@@ -249,8 +249,8 @@ def test_long_cards_are_cut(cases, tmp_path):
     X, y = cases
     clf = MemoryClassifier(RBFSimilarity(0.05), n_memories=60).fit(X, y)
     card = (memclf.save(clf, tmp_path / "model") / "MODEL_CARD.md").read_text()
-    assert "| 49 |" in card
-    assert "| 50 |" not in card
+    assert "\n| 49 |" in card
+    assert "\n| 50 |" not in card
     assert "10 more" in card
 
 

@@ -88,6 +88,8 @@ class Explanation:
         although = "" if self.known else ", which is not enough"
         if self.origin == "constant":
             why = f"all {self.cluster_size} cases of its cluster are {self.answer!r}"
+            if self.cluster_size == 1:
+                why = f"it is alone in its cluster and is {self.answer!r}"
         else:
             chance = "" if self.probabilities is None else f" with probability {self.probabilities[self.answer]:.2f}"
             why = f"its {self.classifier} says so{chance}; its cluster holds {holds}"
@@ -98,8 +100,29 @@ class Explanation:
         most = "most like" if self.margin is None or self.margin >= 0 else "most like, of those whose threshold is met,"
         return f"Answer {self.answer!r}: {most} {who}, {near}{although}; {why}."
 
+    def beside(self) -> list[tuple[str, str, str]]:
+        """The case beside its memory: name of a column, the case's value, the memory's value.
+
+        Cases that are no rows (texts, records, images) are one entry without a name.
+        """
+        if _cases.is_table(self.case):
+            names = [str(name) for name in self.case.columns]
+            here = [self.case[name].to_list()[0] for name in self.case.columns]
+            there = [self.memory_case[name].to_list()[0] for name in self.memory_case.columns]
+        elif getattr(self.case, "ndim", 0) == 2 and isinstance(self.case, np.ndarray):
+            names = [f"feature {j}" for j in range(self.case.shape[1])]
+            here, there = self.case[0].tolist(), self.memory_case[0].tolist()
+        elif hasattr(self.case, "shape"):
+            return []  # images and sparse rows do not fit into words
+        else:
+            names, here, there = [""], [self.case[0]], [self.memory_case[0]]
+        return [(name, _short(a), _short(b)) for name, a, b in zip(names, here, there, strict=True)]
+
     def __str__(self) -> str:
         lines = [self.sentence]
+        shown = [f"{name} {there} (here {here})".strip() for name, here, there in self.beside()[:COLUMNS]]
+        if shown:
+            lines.append(f"  remembered: {', '.join(shown)}{', ...' if len(self.beside()) > COLUMNS else ''}")
         if self.runner_up is not None:
             lines.append(
                 f"  runner-up: memory {self.runner_up} (training case {self.runner_up_row}), similarity "
@@ -114,6 +137,7 @@ class Explanation:
         probability = None if self.probabilities is None else self.probabilities.get(self.answer)
         return {
             **{name: getattr(self, name) for name in names},
+            "answered_by": self.answered_by,
             "cluster_size": self.cluster_size,
             "classifier": self.classifier,
             "probability": probability,
@@ -236,12 +260,21 @@ def _name(estimator: Any) -> str:
     return type(steps[-1][1] if steps else estimator).__name__
 
 
+def _short(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+COLUMNS = 6  # of a case beside its memory
+LETTERS = 60  # of a value
 
 
 _STYLE = """<style>
@@ -270,11 +303,17 @@ def _card(item: Explanation) -> str:
             f"<br><small>runner-up: memory {item.runner_up} (training case {item.runner_up_row}), similarity "
             f"{item.runner_up_similarity:.3f}, margin {item.margin:.3f}</small>"
         )
+    if beside := item.beside()[:COLUMNS]:
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in beside)
+        lines.append(
+            f"<table><tr><td></td><td><small>case</small></td><td><small>memory</small></td></tr>{rows}</table>"
+        )
     cells = "".join(
         f"<tr><td>{escape(str(label))}</td><td>{count} in the cluster</td><td>"
         + ("" if item.probabilities is None else f"probability {item.probabilities[label]:.2f}")
         + "</td></tr>"
         for label, count in item.cluster_classes.items()
+        if count or (item.probabilities or {}).get(label, 0) >= 0.005
     )
     lines.append(f"<table>{cells}</table>")
     lines += [f"<small>{escape(str(each))}</small><br>" for each in item.evidence]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from numbers import Integral, Real
-from threading import Lock
+from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,7 @@ def search_memories(
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
     search = _Search(columns, merged, threshold, q, cover, enforce, stop, strict, budget)
-    with _blas_limit if columns.short else nullcontext():
+    with _threads_for(columns):
         found, history, best = search.run(n_restarts, prefer, rng, verbose)
     result = _result(columns, found, history, best, Z, weights, threshold, mode)
     if enforce and len(result.uncovered):
@@ -414,34 +415,19 @@ def _default_swaps(n: int, q: int | None) -> int:
     return int(max(100, min(np.clip(n // 40, least, max(1000, least)), PAIRS // n)))
 
 
-class _BlasLimit:
-    """One BLAS thread while any search is under way: waking others for small blocks costs more than it brings.
+@cache
+def _controller() -> Any:
+    return ThreadpoolController()
 
-    Searches may run in several threads: the first to come limits, the last to leave restores.
+
+def _threads_for(columns: Columns) -> AbstractContextManager[Any]:
+    """One BLAS thread for short descriptions: waking others for each small block costs more than it brings.
+
+    Only in the main thread: OpenBLAS does not let another thread undo it.
     """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._count = 0
-        self._controller: Any = None
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._count += 1
-            if self._count == 1:
-                self._controller = self._controller or ThreadpoolController()
-                self._limit = self._controller.limit(limits=1, user_api="blas")
-                self._limit.__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._count -= 1
-            if self._count == 0:
-                self._limit.__exit__(None, None, None)
-
-
-_blas_limit = _BlasLimit()
+    if columns.short and current_thread() is main_thread():
+        return _controller().limit(limits=1, user_api="blas")
+    return nullcontext()
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -263,7 +263,7 @@ def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
         raise ModelFolderError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(parts, dict):
         raise ModelFolderError(f"{name} does not hold the estimators of a model")
-    sane.check_parts(parts, name)
+    sane.check_parts(parts, name, allowed)
     return parts
 
 

@@ -1,8 +1,8 @@
 """Checks on what was loaded: numbers that native code would follow blindly, and parts that must fit together.
 
 scikit-learn's compiled code trusts fitted attributes: it does not ask whether a child, a column or a class exists
-before it reads or writes there. Whatever is known to be followed in this way is checked here, before anybody
-predicts. Anything else that such an attribute can be wrong about ends in a Python error.
+before it reads or writes there. What its classifiers are known to follow in this way is checked here, before
+anybody predicts. The list cannot be complete: other people's folders still deserve a look at where they come from.
 """
 
 from __future__ import annotations
@@ -13,19 +13,27 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from memclf._numbers import Array
 from memclf.classifier import MemoryClassifier
-from memclf.exceptions import ModelFolderError
+from memclf.exceptions import ModelFolderError, UntrustedTypeError
 
 _TREE = "sklearn.tree._tree.Tree"
 LEAF = -1  # in place of a child, in scikit-learn's trees
 WORDS = 8  # of a set of categories, in scikit-learn's boosted trees
 
 
-def check_parts(root: Any, name: str) -> None:
+def check_parts(root: Any, name: str, allowed: set[str]) -> None:
     """Refuse estimators whose insides point outside of them: predicting would read or write foreign memory."""
     for thing in _walk(root):
+        if _beyond_check(thing) and _kind(thing) not in allowed:
+            raise UntrustedTypeError(
+                f"{name} holds a {type(thing).__name__} that starts from a classifier of its own (init=...), which "
+                "cannot be checked. If you know where this folder comes from and trust it: "
+                f"load(folder, trusted=[{_kind(thing)!r}])",
+                [_kind(thing)],
+            )
         try:
             sane = not _shadows(thing) and all(check(thing) for applies, check in _CHECKS if applies(thing))
         except Exception as error:
@@ -38,7 +46,7 @@ def _walk(root: Any) -> Iterator[Any]:
     stack, seen = [root], set()
     while stack:
         thing = stack.pop()
-        if id(thing) in seen or isinstance(thing, (str, bytes, int, float, type(None))):
+        if id(thing) in seen or isinstance(thing, (str, bytes, int, float, type, type(None))):
             continue
         seen.add(id(thing))
         yield thing
@@ -95,7 +103,14 @@ def _owner_of_tree(estimator: Any) -> bool:
     return bool(estimator.tree_.n_features == estimator.n_features_in_)
 
 
+def _beyond_check(thing: Any) -> bool:
+    start = getattr(thing, "init_", "zero") if _kind(thing) in _BOOSTING else "zero"
+    return not isinstance(start, (str, DummyClassifier, DummyRegressor))
+
+
 def _gradient_boosting(estimator: Any) -> bool:
+    if _beyond_check(estimator):
+        return True  # allowed by the caller
     trees, n = estimator.estimators_, estimator.n_features_in_
     same = all(each.tree_.n_features == n == each.n_features_in_ for each in trees.ravel())
     # What the trees say is added to this array, one column per tree of a round, without a look at its width.
@@ -238,9 +253,9 @@ def check_fitted(model: Any, name: str) -> None:
             problems.append("cluster_counts_")
         if not np.array_equal(np.unique(classes), classes):
             problems.append("classes_")
-        for each in (*model.estimators_, model.global_, model.fallback_):
-            if hasattr(each, "classes_") and not set(each.classes_) <= set(classes):
-                problems.append(f"classes_ of a {type(each).__name__}")
+        known, answering = set(classes), (*model.estimators_, model.global_, model.fallback_)
+        if not all(set(each.classes_) <= known for each in answering if hasattr(each, "classes_")):
+            problems.append("classes_ of the estimators")
     if problems:
         raise ModelFolderError(f"{name}: the parts of the model do not fit together: {', '.join(problems)}")
 

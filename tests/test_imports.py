@@ -11,7 +11,7 @@ SOURCE = Path(memclf.__file__).parent
 
 # package -> packages of memclf that it may import; modules with a leading underscore, `unknown` and
 # `exceptions` are small common ground and open to all.
-COMMON = {"_cases", "_numbers", "_progress", "exceptions", "unknown"}
+COMMON = {"_cases", "_numbers", "_progress", "_seeds", "exceptions", "unknown"}
 ALLOWED = {
     "similarity": set(),
     "memory": {"similarity.base"},

@@ -26,10 +26,10 @@ def take(cases: Any, indices: Array) -> Any:
 
 def as_cases(X: Any) -> Any:
     """X itself if single cases can be picked from it, else the array that it can be turned into."""
-    if isinstance(X, (str, bytes, dict)):
-        raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
     if sp.issparse(X):
         return X.tocsr()
+    if isinstance(X, (str, bytes, dict)):
+        raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
     return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
 
 

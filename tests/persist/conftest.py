@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import io
 import json
+import shutil
 import sys
 import textwrap
 import zipfile
@@ -54,10 +55,15 @@ def classifier(cases):
     return MemoryClassifier(RBFSimilarity(0.05), threshold=0.5, n_memories=3, random_state=0).fit(X, labels)
 
 
+@pytest.fixture(scope="session")
+def saved_once(classifier, tmp_path_factory):
+    return memclf.save(classifier, tmp_path_factory.mktemp("saved") / "model")
+
+
 @pytest.fixture
-def folder(classifier, tmp_path):
+def folder(saved_once, tmp_path):
     """A saved model that the test may spoil."""
-    return memclf.save(classifier, tmp_path / "model")
+    return shutil.copytree(saved_once, tmp_path / "model")
 
 
 @pytest.fixture

@@ -2,8 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -112,6 +113,25 @@ def test_classifiers_that_tell_nothing_give_no_evidence():
 def test_a_classifier_with_one_row_per_pair_of_classes_gives_no_evidence():
     clf = MemoryClassifier(RBFSimilarity(0.01), SVC(kernel="linear"), 0.3, n_memories=1).fit(X, names[y])
     assert clf.explain(X[75:76])[0].evidence == ()
+
+
+def test_the_remembered_case_is_shown_beside_the_case():
+    table = pd.DataFrame(X, columns=["sepal", "width", "petal", "breadth"])
+    clf = MemoryClassifier(RBFSimilarity(0.3), GaussianNB(), 0.5).fit(table, y)
+    item = clf.explain(table.iloc[[3]])[0]
+    remembered = table.iloc[item.memory_row]
+    assert item.beside() == [(name, f"{table.iloc[3][name]:.4g}", f"{remembered[name]:.4g}") for name in table.columns]
+    assert f"remembered: sepal {remembered['sepal']:.4g} (here {table.iloc[3]['sepal']:.4g})" in str(item)
+    assert f"<td>{remembered['sepal']:.4g}</td>" in item._repr_html_()
+    assert fit().explain(X[:1])[0].beside()[0][0] == "feature 0"
+
+
+def test_a_remembered_text_is_shown_as_it_is():
+    words = ["leaf", "leafy", "stem", "stems"]
+    pipe = make_pipeline(CountVectorizer(analyzer="char"), MultinomialNB())
+    clf = MemoryClassifier(lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)), pipe, 0.6).fit(words, [0, 1, 0, 1])
+    item = clf.explain(["leaf"])[0]
+    assert item.beside() == [("", "leaf", words[item.memory_row])]
 
 
 def test_the_table_and_the_words():

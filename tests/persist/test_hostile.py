@@ -1073,8 +1073,8 @@ def fuzz(folder, tools, seed, n):
 
 @pytest.mark.filterwarnings("ignore")
 def test_mutations_of_a_folder_are_refused_or_harmless(folder, tamper):
-    outcomes = fuzz(folder, tamper(folder), seed=0, n=150)
-    assert outcomes.count("refused") > 50
+    outcomes = fuzz(folder, tamper(folder), seed=0, n=100)
+    assert outcomes.count("refused") > 30
     assert outcomes.count("answered") > 10  # the mutations are not so wild that all is refused at the door
 
 

@@ -134,6 +134,14 @@ def test_a_remembered_text_is_shown_as_it_is():
     assert item.beside() == [("", "leaf", words[item.memory_row])]
 
 
+def test_a_memory_classifier_inside_a_memory_classifier_may_answer_unknown():
+    inner = MemoryClassifier(RBFSimilarity(50.0), GaussianNB(), 0.9, random_state=0)
+    clf = MemoryClassifier(RBFSimilarity(0.05), inner, 0.3, random_state=0).fit(X, names[y])
+    item = clf.explain(X[100:101] + 0.2)[0]
+    assert (item.known, item.answer) == (True, "unknown")
+    assert item.sentence.startswith("Answer 'unknown'")
+
+
 def test_the_table_and_the_words():
     shown = fit().explain(np.vstack([X[:2], FAR]))
     text = str(shown)

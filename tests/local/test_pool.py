@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, StackingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -213,6 +213,12 @@ def test_a_cluster_that_lacks_a_class_goes_on_with_partial_fit_or_starts_fresh()
     y = np.where(X[:, 0] < 5, 0, 1) + (X[:, 1] > 0)  # classes 0, 1 on the left and 1, 2 elsewhere
     assert fit(X, y, estimator=GaussianNB(), start="global").pool_.origins == ["global"] * 3
     assert fit(X, y, estimator=RandomForestClassifier(5), start="global").pool_.origins == ["fresh"] * 3
+
+
+def test_a_stack_of_classifiers_is_a_classifier():
+    X, y = three_groups(sizes=(40, 30, 20))
+    stack = StackingClassifier([("nb", GaussianNB())], LogisticRegression(), cv=3)
+    assert fit(X, y, estimator=stack).score(X, y) > 0.9
 
 
 def test_without_probabilities_there_are_answers_but_no_predict_proba():

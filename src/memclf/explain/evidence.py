@@ -69,7 +69,7 @@ def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[E
 
 def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:
     coefficients = getattr(estimator, "coef_", None)
-    if coefficients is not None and np.ndim(coefficients) == 2 and hasattr(estimator, "classes_"):
+    if coefficients is not None and np.ndim(coefficients) == 2 and answer in getattr(estimator, "classes_", ()):
         position = int(np.flatnonzero(estimator.classes_ == answer)[0])
         if len(coefficients) == 1:
             return np.asarray(coefficients[0]) * (1 if position == 1 else -1), "contribution"

@@ -91,7 +91,9 @@ class Explanation:
             if self.cluster_size == 1:
                 why = f"it is alone in its cluster and is {self.answer!r}"
         else:
-            chance = "" if self.probabilities is None else f" with probability {self.probabilities[self.answer]:.2f}"
+            chance = ""
+            if self.probabilities is not None and self.answer in self.probabilities:
+                chance = f" with probability {self.probabilities[self.answer]:.2f}"
             why = f"its {self.classifier} says so{chance}; its cluster holds {holds}"
             why += {
                 "merged": " and shares a classifier with the cluster of another memory",

@@ -165,7 +165,7 @@ def templates_for(estimator: Any, q: int) -> list[Any]:
 
 
 def check_classifier(estimator: Any, name: str = "estimator") -> None:
-    if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")) or isinstance(estimator, type):
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(f"{name} must be a classifier with fit and predict, got {estimator!r}")
     if not is_classifier(estimator):
         raise TypeError(f"{name} must be a classifier, got the {type(estimator).__name__} {estimator!r}")

@@ -32,6 +32,7 @@ PAPER_SWAPS = 10  # Z_l in the authors' own code
 CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
+FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that nobody notices
 PAIRS = 250_000_000  # comparisons that judging candidates may take in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 
@@ -82,9 +83,8 @@ def select_memories(
         time, and 1 otherwise.
     max_swaps : int or None
         Z_l: random candidates to judge in each restart, each against all memories at once (the centres of
-        clusters are judged besides). None: 2.5 % of the cases,
-        at least 250 and at most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is
-        one random pair).
+        clusters are judged besides). None: 2.5 % of the cases, at least 250 (more where that is cheap) and at
+        most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is one random pair).
     mode : {"corrected", "paper"}
         "paper" follows the printed pseudo-code, quirks included; `n_memories`, `cover`, `coverage`, `stop`,
         `prefer` and `strict` have no place in it.
@@ -206,7 +206,7 @@ def search_memories(
     rng = _generator(0 if cover == "greedy" and random_state is None else random_state)
     if n_restarts is None:
         n_restarts = RESTARTS if cover == "random" and enforce else 1
-    budget = _default_swaps(columns.n, q) if max_swaps is None else max_swaps
+    budget = _default_swaps(columns, q) if max_swaps is None else max_swaps
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
     search = _Search(columns, merged, threshold, q, cover, enforce, stop, strict, budget)
@@ -409,10 +409,13 @@ def _result(
     )
 
 
-def _default_swaps(n: int, q: int | None) -> int:
+def _default_swaps(columns: Columns, q: int | None) -> int:
     """2.5 % of the cases as in FasterCLARANS, within limits; beyond 250,000 cases, what a minute allows."""
-    least = GREEDY_CASES if q == 1 else 250  # a single memory is found by looking at every case
-    return int(max(100, min(np.clip(n // 40, least, max(1000, least)), PAIRS // n)))
+    n = columns.n
+    if q == 1 and n <= GREEDY_CASES:
+        return n  # a single memory is found by looking at every case
+    cheap = FREE_PAIRS // n if columns.lawful or columns.cached else 0
+    return int(max(100, min(np.clip(max(n // 40, cheap), 250, 1000), PAIRS // n)))
 
 
 @cache

@@ -93,6 +93,13 @@ def test_labels_and_cases_must_be_of_equal_number():
         MemoryClassifier().fit(X, y[:-1])
 
 
+@pytest.mark.parametrize(("labels", "kinds"), [(["a", None], "NoneType, str"), (["a", 1], "int, str")])
+def test_labels_of_several_kinds(labels, kinds):
+    mixed = np.array(labels * 75, dtype=object)
+    with pytest.raises(ValueError, match=f"labels in y must be of one kind, got a mixture of {kinds}"):
+        MemoryClassifier().fit(X, mixed)
+
+
 def test_numbers_are_no_classes():
     with pytest.raises(ValueError, match="Unknown label type"):
         MemoryClassifier().fit(X, np.linspace(0, 1, 150))

@@ -258,10 +258,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def _check_target(self, X: Any, y: Any) -> Array:
         if y is None:
             raise ValueError("MemoryClassifier requires y to be passed, but the target y is None")
-        y = column_or_1d(y, warn=True)
+        y = np.asarray(column_or_1d(y, warn=True))
+        if y.dtype == object:
+            kinds = sorted({type(label).__name__ for label in y})
+            if len(kinds) > 1:
+                raise ValueError(f"labels in y must be of one kind, got a mixture of {', '.join(kinds)}")
         check_classification_targets(y)
         check_consistent_length(X, y)
-        return np.asarray(y)
+        return y
 
     def _check_classes(self, y: Array) -> None:
         self.classes_ = np.unique(y)

@@ -1,3 +1,4 @@
+import re
 import tracemalloc
 import warnings
 
@@ -319,11 +320,14 @@ def test_a_wrong_shape_is_named():
         select_memories([1, 2, 3], FunctionSimilarity(lambda A, B: np.ones(3), batched=True), 0.5)
 
 
-def test_something_that_is_no_number_is_named():
+@pytest.mark.parametrize("answer", ["very", None, [0.2, 0.3]])
+def test_something_that_is_no_number_is_named(answer):
     def alike(a, b):
-        return "very"
+        return answer
 
-    with pytest.raises(TypeError, match="alike must return one number for two cases, it returned 'very'"):
+    with pytest.raises(
+        TypeError, match=f"alike must return one number for two cases, it returned {re.escape(repr(answer))}"
+    ):
         select_memories([1, 2, 3], FunctionSimilarity(alike), 0.5)
 
 

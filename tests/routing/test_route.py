@@ -105,6 +105,7 @@ def test_tight_thresholds_can_be_loosened():
     ("wanted", "message"),
     [
         ("loose", "thresholds must be 'common', 'tight', a number or numbers; got 'loose'"),
+        (None, "got None"),
         ([0.4], "one for each of the 2 memories"),
         ([0.4, 1.4], r"thresholds must be in \(0, 1\]"),
         ({5: 0.5}, r"thresholds are given for rows \[5\], which are no memories"),

@@ -31,6 +31,8 @@ def fit_thresholds(
         Of every training case the memory it belongs to, and its similarity to it.
     """
     q = len(indices)
+    if wanted is None:
+        raise ValueError("thresholds must be 'common', 'tight', a number or numbers; got None")
     if isinstance(wanted, str):
         if wanted not in KINDS:
             raise ValueError(f"thresholds must be 'common', 'tight', a number or numbers; got {wanted!r}")

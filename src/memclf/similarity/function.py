@@ -138,7 +138,7 @@ def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, A
         for j, b in enumerate(B):
             value = function(a, b, **parameters)
             try:
-                out[i, j] = value
+                out[i, j] = float(value)  # float, because numpy would take None for NaN
             except (TypeError, ValueError) as error:
                 name = getattr(function, "__name__", repr(function))
                 raise TypeError(f"{name} must return one number for two cases, it returned {value!r}") from error

@@ -30,6 +30,7 @@ from memclf.similarity.base import fit_describe, positive_weights
 
 PAPER_SWAPS = 10  # Z_l in the authors' own code
 CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
+CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
 FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that nobody notices
@@ -331,7 +332,7 @@ class _Search:
 
     def _centres(self, exchange: Exchange, rng: np.random.Generator) -> Array:
         """For each changed cluster the member that would serve it best, judged on a sample of its members."""
-        size = int(np.sqrt(CENTRE_COLUMNS * self.columns.n / exchange.q)) + 1
+        size = min(int(np.sqrt(CENTRE_COLUMNS * self.columns.n / exchange.q)) + 1, CENTRE_SAMPLE)
         order = np.argsort(exchange.near, kind="stable")
         ends = np.cumsum(np.bincount(exchange.near, minlength=exchange.q))
         centres = []

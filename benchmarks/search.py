@@ -204,7 +204,6 @@ def source_mark() -> str:
 
 def run_job(job: Job) -> dict[str, Any]:
     fit = METHODS[job.method][1]
-    mark = source_mark() if job.method == "memclf" else None
     X = make_data(job)
     gamma = median_gamma(X, job.seed)
     fit(X[:WARM_UP], min(job.q, WARM_UP), gamma, job.seed)
@@ -217,7 +216,7 @@ def run_job(job: Job) -> dict[str, Any]:
         raise RuntimeError(f"{job.method} returned fewer than {job.q} different medoids")
     return {
         **asdict(job),
-        "source": mark,
+        "source": source_mark() if job.method == "memclf" else None,
         "gamma": gamma,
         "seconds": seconds,
         "processor_seconds": processor,  # of all threads together; suffers less when others use the machine

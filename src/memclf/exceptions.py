@@ -39,3 +39,7 @@ class SlowSimilarityWarning(UserWarning):
 
 class SimilarityWarning(UserWarning):
     """A similarity is legal but unusual (asymmetric, or a case is not fully alike to itself)."""
+
+
+class ImageError(MemclfError, ValueError):
+    """An image is broken, too large or of a kind that cannot be used; the message names it."""

@@ -1,0 +1,41 @@
+"""Images: collections of them, corruptions, expert features, and networks as estimators.
+
+Nothing heavy is loaded before it is asked for: networks bring in torch, the rest only OpenCV and Pillow.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memclf.vision.corruptions import CORRUPTIONS, corrupt
+    from memclf.vision.images import ImageCollection, read_image
+    from memclf.vision.nets import ImageClassifier
+
+__all__ = ["CORRUPTIONS", "ImageClassifier", "ImageCollection", "corrupt", "features", "read_image"]
+
+_HOMES = {
+    "CORRUPTIONS": "corruptions",
+    "corrupt": "corruptions",
+    "ImageCollection": "images",
+    "read_image": "images",
+    "ImageClassifier": "nets",
+}
+_NEEDED = {"PIL", "cv2", "torch", "torchvision", "timm", "skorch", "safetensors"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES and name not in ("corruptions", "features", "images", "nets"):
+        raise AttributeError(f"module 'memclf.vision' has no attribute {name!r}")
+    try:
+        module = import_module(f"memclf.vision.{_HOMES.get(name, name)}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in _NEEDED:
+            raise
+        from memclf.exceptions import MissingExtraError
+
+        raise MissingExtraError(f'memclf.vision needs {error.name}: pip install "memclf[vision]"') from error
+    return getattr(module, name) if name in _HOMES else module
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "corruptions", "images", "nets"])

@@ -1,0 +1,103 @@
+"""One image file, or one array, as uint8 pixels of height x width x 3."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from memclf._numbers import Array
+from memclf.exceptions import ImageError
+
+Pixels = NDArray[np.uint8]
+
+IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm"})
+MAX_PIXELS = 80_000_000
+MAX_BYTES = 256 * 2**20
+
+_pillow = threading.Lock()
+
+
+def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, max_bytes: int = MAX_BYTES) -> Pixels:
+    """One image file as a uint8 array of height x width x 3, upright; errors name the file."""
+    path = Path(path)
+    try:
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise ImageError(f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ImageError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not content:
+        raise ImageError(f"{path} is empty")
+    try:
+        with _opened(content, max_pixels) as image:
+            width, height = image.size
+            if width * height > max_pixels:
+                raise ImageError(f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
+            upright = ImageOps.exif_transpose(image)
+            return _pillow_to_rgb(upright if upright is not None else image)
+    except ImageError:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageError(f"{path} has more pixels than max_pixels={max_pixels:,}: {error}") from error
+    except UnidentifiedImageError as error:
+        raise ImageError(f"{path} is not an image of a known format") from error
+    except Exception as error:  # decoders fail in many ways on broken files
+        raise ImageError(f"{path} is broken or truncated: {error}") from error
+
+
+def _opened(content: bytes, max_pixels: int) -> Image.Image:
+    """The image with its header read. Pillow's own limit gives way to the caller's when that is higher."""
+    with _pillow:
+        usual = Image.MAX_IMAGE_PIXELS
+        if usual is not None and max_pixels > usual:
+            Image.MAX_IMAGE_PIXELS = max_pixels
+        try:
+            return Image.open(io.BytesIO(content))
+        finally:
+            Image.MAX_IMAGE_PIXELS = usual
+
+
+def _pillow_to_rgb(image: Image.Image) -> Pixels:
+    if image.mode.startswith("I;16"):
+        return as_rgb((np.asarray(image) >> 8).astype(np.uint8), "image")
+    if image.mode in ("I", "F"):
+        values = np.asarray(image, dtype=np.float64)
+        top = 65535 if values.max(initial=0) > 255 else 255
+        return as_rgb(np.clip(values * (255 / top), 0, 255).astype(np.uint8), "image")
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        return as_rgb(np.asarray(image.convert("RGBA")), "image")
+    return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
+
+
+def as_rgb(image: Any, name: str) -> Pixels:
+    """An array of one image as uint8 of height x width x 3."""
+    image = np.asarray(image)
+    if image.dtype != np.uint8:
+        image = _to_bytes(image, name)
+    if image.ndim == 3 and image.shape[2] == 1:
+        image = image[:, :, 0]
+    if image.ndim == 2:
+        return np.repeat(image[:, :, None], 3, axis=2)
+    if image.ndim != 3 or image.shape[2] not in (3, 4):
+        raise ImageError(f"{name} has shape {image.shape}; an image is h x w, h x w x 3 (RGB) or h x w x 4 (RGBA)")
+    if image.shape[2] == 3:
+        return np.ascontiguousarray(image)
+    alpha = image[:, :, 3:].astype(np.uint16)
+    return ((image[:, :, :3] * alpha + 255 * (255 - alpha) + 127) // 255).astype(np.uint8)  # laid on white
+
+
+def _to_bytes(image: Array, name: str) -> Pixels:
+    if image.dtype == bool:
+        return image.astype(np.uint8) * np.uint8(255)
+    if image.dtype.kind != "f" or not (image.size and image.min() >= 0 and image.max() <= 1):
+        seen = f"from {image.min()} to {image.max()}" if image.size and image.dtype.kind in "fiu" else "of no use"
+        raise ImageError(f"{name} holds {image.dtype} {seen}; images are uint8 from 0 to 255 or floats from 0 to 1")
+    return np.rint(image * 255).astype(np.uint8)

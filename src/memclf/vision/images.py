@@ -1,0 +1,268 @@
+"""A collection of images, in memory or in files, that is read lazily and indexed like an array."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import EllipsisType
+from typing import Any, Self, overload
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from memclf._cases import chunks, object_array
+from memclf._numbers import Array
+from memclf.exceptions import ImageError
+from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image
+from memclf.vision.listing import check_files, list_csv, list_folder, list_path
+
+__all__ = ["IMAGE_SUFFIXES", "ImageCollection", "Pixels", "as_images", "read_image"]
+
+READ_AHEAD = 32  # images that a walk through files decodes at a time
+
+
+class ImageCollection:
+    """Images that behave like an array: ``len``, an index gives one image, a slice or index array a collection.
+
+    Every image comes out as a uint8 array of height x width x 3. Grey images are repeated on three channels,
+    transparent ones are laid on white, files are turned upright by their EXIF orientation. Sizes may differ.
+
+    Parameters
+    ----------
+    images : array, list of arrays, list of paths, folder or CSV file
+        An array has shape (n, h, w), (n, h, w, 1), (n, h, w, 3) or (n, h, w, 4) and holds uint8, or floats from
+        0 to 1. A folder with one subfolder per class gives the labels too; see `from_folder` and `from_csv`
+        for their options.
+    labels : sequence or None
+        One per image; taken along when images are picked.
+    info : list of dict or None
+        More about each image (a face, a box), for expert features; taken along as well.
+    keys : sequence of str or None
+        Names of the images, on which the random draws of corruptions depend. Files are known by their path
+        (relative to the folder or CSV they came from), arrays by their pixels.
+    max_pixels, max_bytes : int
+        Files beyond these limits are refused before they are decoded.
+
+    Examples
+    --------
+    >>> images = ImageCollection(np.zeros((10, 64, 48, 3), dtype=np.uint8), labels=list("aabbbaabba"))
+    >>> len(images), images[0].shape, images[[1, 2, 3]].labels
+    (10, (64, 48, 3), array(['a', 'b', 'b'], dtype='<U1'))
+    """
+
+    def __init__(
+        self,
+        images: Any,
+        labels: Any = None,
+        *,
+        info: Sequence[dict[str, Any]] | None = None,
+        keys: Sequence[str] | None = None,
+        max_pixels: int = MAX_PIXELS,
+        max_bytes: int = MAX_BYTES,
+    ):
+        if isinstance(images, (str, os.PathLike)):
+            found = list_path(Path(images))
+            images = found.paths
+            labels = found.labels if labels is None else labels
+            info = found.info if info is None else info
+            keys = found.keys if keys is None else keys
+        self.max_pixels, self.max_bytes = int(max_pixels), int(max_bytes)
+        self._sources, names = _as_sources(images)
+        keys = names if keys is None else [str(key) for key in keys]
+        n = len(self._sources)
+        for name, values in (("labels", labels), ("info", info), ("keys", keys)):
+            if values is not None and len(values) != n:
+                raise ValueError(f"{name} has {len(values)} entries for {n} images")
+        self.labels: Array | None = None if labels is None else np.asarray(labels)
+        self.info = None if info is None else object_array(list(info))
+        self._keys = None if keys is None else object_array(list(keys))
+        self._steps: tuple[_Corrupt, ...] = ()
+
+    @classmethod
+    def from_folder(cls, folder: str | os.PathLike[str], **options: Any) -> Self:
+        """All images below a folder, in the order of their paths.
+
+        With subfolders, the first one on each image's path is its class; images that lie beside such folders
+        are an error, since they have none. A folder of images alone gives a collection without labels.
+        """
+        found = list_folder(Path(folder))
+        return cls(found.paths, found.labels, keys=found.keys, **options)
+
+    @classmethod
+    def from_csv(
+        cls,
+        file: str | os.PathLike[str],
+        *,
+        path: str | None = None,
+        label: str | None = None,
+        root: str | os.PathLike[str] | None = None,
+        where: dict[str, str] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Images that a CSV file lists; its other columns become `info`.
+
+        Parameters
+        ----------
+        file : path
+        path : str or None
+            The column with the paths, or a pattern of columns as ``"leaf/{id}.jpg"``. By default the first of
+            path, file, filename, image that there is.
+        label : str or None
+            The column with the labels; by default the first of label, class, target, y. Whole numbers become int.
+        root : path or None
+            What the paths are relative to; by default the folder of the CSV file.
+        where : dict or None
+            Only rows in which these columns have these values: ``{"split": "train"}``.
+        """
+        found = list_csv(Path(file), path, label, root, where)
+        return cls(found.paths, found.labels, info=found.info, keys=found.keys, **options)
+
+    # ------------------------------------------------------------------------------------------ like an array
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One dimension: the images. (Their own sizes may differ.)"""
+        return (len(self),)
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> Pixels: ...
+    @overload
+    def __getitem__(self, index: slice | Sequence[Any] | Array | tuple[Any, EllipsisType]) -> Self: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # as scikit-learn picks rows
+            index = index[0]
+        if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
+            return self._image(range(len(self))[index])
+        if isinstance(index, tuple):
+            raise IndexError(f"images are indexed along one dimension, got {index!r}")
+        rows = np.arange(len(self))[index if isinstance(index, slice) else np.asarray(index, dtype=_kind(index))]
+        picked = object.__new__(type(self))
+        picked.__dict__.update(self.__dict__)
+        picked._sources = self._sources[rows]
+        for name in ("labels", "info", "_keys"):
+            values = getattr(self, name)
+            setattr(picked, name, None if values is None else values[rows])
+        return picked
+
+    def __iter__(self) -> Iterator[Pixels]:
+        return (self._image(position) for position in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        images = list(self)
+        sizes = {image.shape for image in images}
+        if len(sizes) > 1:
+            raise ValueError(f"images of {len(sizes)} different sizes do not make one array; use a list")
+        return np.array(images, dtype=dtype if dtype is not None else np.uint8)
+
+    def __repr__(self) -> str:
+        kind = "arrays" if not any(isinstance(source, Path) for source in self._sources[:1]) else "files"
+        classes = "" if self.labels is None else f", {len(np.unique(self.labels))} classes"
+        steps = "".join(f", {step.name} {step.severity}" for step in self._steps)
+        return f"{type(self).__name__}({len(self)} {kind}{classes}{steps})"
+
+    # ------------------------------------------------------------------------------------------ what is in it
+
+    @property
+    def paths(self) -> list[Path | None]:
+        """The file of each image; None for one that is in memory."""
+        return [source if isinstance(source, Path) else None for source in self._sources]
+
+    def key(self, position: int) -> str | None:
+        """The name of an image, on which corruptions depend; None: its pixels are its name."""
+        return None if self._keys is None else self._keys[position]
+
+    def corrupted(self, name: str, severity: int, *, seed: int = 0, preset: str = "imagenet-c") -> Self:
+        """The same images under a corruption, made when they are read.
+
+        >>> images = ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8))
+        >>> images.corrupted("contrast", 3)
+        ImageCollection(2 arrays, contrast 3)
+        """
+        from memclf.vision.corruptions import check
+
+        check(name, severity, preset)
+        new = self[:]
+        new._steps = (*self._steps, _Corrupt(name, severity, seed, preset))
+        return new
+
+    def loaded(self, n_jobs: int | None = None) -> Self:
+        """The same images, all decoded and held in memory, with `n_jobs` threads at work."""
+        new = self[:]
+        new._sources = object_array(self.map(_itself, n_jobs=n_jobs))
+        new._steps = ()
+        return new
+
+    def map(self, function: Any, n_jobs: int | None = None) -> list[Any]:
+        """``function(image)`` for every image, in order, with `n_jobs` threads; images are read as they are needed."""
+        if n_jobs in (None, 1):
+            return [function(image) for image in self]
+        work = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(_apply)(function, self, part) for part in chunks(len(self), READ_AHEAD)
+        )
+        return [value for part in work for value in part]
+
+    def _image(self, position: int) -> Pixels:
+        source = self._sources[position]
+        if isinstance(source, Path):
+            image = read_image(source, max_pixels=self.max_pixels, max_bytes=self.max_bytes)
+        else:
+            image = as_rgb(source, f"image {position}")
+        for step in self._steps:
+            image = step(image, self.key(position))
+        return image
+
+
+class _Corrupt:
+    """One corruption with its settings, applied to images as they are read."""
+
+    def __init__(self, name: str, severity: int, seed: int, preset: str):
+        self.name, self.severity, self.seed, self.preset = name, severity, seed, preset
+
+    def __call__(self, image: Pixels, key: str | None) -> Pixels:
+        from memclf.vision.corruptions import corrupt
+
+        return corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
+
+
+def as_images(X: Any) -> ImageCollection:
+    """X as a collection: itself, or made from arrays or paths."""
+    return X if isinstance(X, ImageCollection) else ImageCollection(X)
+
+
+def _itself(image: Pixels) -> Pixels:
+    return image
+
+
+def _apply(function: Any, images: ImageCollection, part: slice) -> list[Any]:
+    return [function(image) for image in images[part]]
+
+
+def _kind(index: Any) -> Any:
+    """An empty list of positions is no list of floats."""
+    return None if len(index) else np.intp
+
+
+def _as_sources(images: Any) -> tuple[Any, list[str] | None]:
+    """Something with one entry per image that can be picked from, and the keys of files."""
+    if isinstance(images, ImageCollection):
+        raise TypeError("this is an ImageCollection already")
+    if isinstance(images, np.ndarray) and images.dtype != object and images.dtype.kind not in "US":
+        if images.ndim == 3 and images.shape[2] in (3, 4):
+            raise ImageError(f"an array of shape {images.shape} is one image; wrap it in a list")
+        if images.ndim not in (3, 4):
+            raise ImageError(f"images come as n x h x w or n x h x w x channels, got an array of shape {images.shape}")
+        return images, None
+    entries = list(images)
+    for position, entry in enumerate(entries):
+        if isinstance(entry, (str, os.PathLike)):
+            entries[position] = Path(entry)
+        elif not hasattr(entry, "__array__"):
+            raise TypeError(f"image {position} is a {type(entry).__name__}; images are arrays or paths of files")
+    if entries and all(isinstance(entry, Path) for entry in entries):
+        check_files(entries)
+        return object_array(entries), [path.as_posix() for path in entries]
+    return object_array(entries), None

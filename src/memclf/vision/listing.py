@@ -1,0 +1,106 @@
+"""Which images there are: a folder with one subfolder per class, or a CSV file with paths and labels."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.exceptions import ImageError
+from memclf.vision.files import IMAGE_SUFFIXES
+
+PATH_COLUMNS = ("path", "file", "filename", "image")
+LABEL_COLUMNS = ("label", "class", "target", "y")
+
+
+class Listing(NamedTuple):
+    """Files with what is known about them."""
+
+    paths: list[Path]
+    labels: Array | None
+    info: list[dict[str, Any]] | None
+    keys: list[str]
+
+
+def list_path(path: Path) -> Listing:
+    """A folder or a CSV file."""
+    if path.is_dir():
+        return list_folder(path)
+    if path.suffix.lower() == ".csv":
+        return list_csv(path)
+    raise ImageError(f"{path} is neither a folder nor a CSV file; wrap a single image's path in a list")
+
+
+def check_files(paths: Iterable[Path]) -> None:
+    missing = [path for path in paths if not path.is_file()]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise ImageError(f"there is no file {missing[0]}{more}")
+
+
+def list_folder(folder: Path) -> Listing:
+    if not folder.is_dir():
+        raise ImageError(f"there is no folder {folder}")
+    found = sorted(
+        (path.relative_to(folder).as_posix(), path)
+        for path in folder.rglob("*")
+        if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() and not path.name.startswith(".")
+    )
+    if not found:
+        raise ImageError(f"{folder} holds no images ({', '.join(sorted(IMAGE_SUFFIXES))})")
+    keys, paths = [key for key, _ in found], [path for _, path in found]
+    loose = [key for key in keys if "/" not in key]
+    if len(loose) == len(keys):
+        return Listing(paths, None, None, keys)
+    if loose:
+        raise ImageError(f"{folder} holds both class folders and loose images ({loose[0]}), whose class nobody knows")
+    return Listing(paths, np.array([key.split("/")[0] for key in keys]), None, keys)
+
+
+def list_csv(
+    file: Path,
+    path: str | None = None,
+    label: str | None = None,
+    root: Any = None,
+    where: dict[str, str] | None = None,
+) -> Listing:
+    try:
+        with open(file, newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream)
+            columns = list(reader.fieldnames or [])
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ImageError(f"{file} cannot be read as a CSV file: {error}") from error
+    path = path or next((name for name in PATH_COLUMNS if name in columns), None)
+    label = label or next((name for name in LABEL_COLUMNS if name in columns), None)
+    if path is None:
+        raise ImageError(f"{file} has the columns {columns}; say which one holds the paths: path='...'")
+    pattern = path if "{" in path else "{" + path + "}"
+    wanted = [label] if label else []
+    for name in [*wanted, *(where or {})]:
+        if name not in columns:
+            raise ImageError(f"{file} has no column {name!r}; it has {columns}")
+    if where:
+        rows = [row for row in rows if all(row[name] == str(value) for name, value in where.items())]
+    if not rows:
+        raise ImageError(f"{file} lists no images" + (f" with {where}" if where else ""))
+    try:
+        keys = [pattern.format(**row) for row in rows]
+    except (KeyError, IndexError, ValueError) as error:
+        raise ImageError(f"path={path!r} does not fit the columns {columns} of {file}: {error!r}") from error
+    base = file.parent if root is None else Path(root)
+    paths = [base / key for key in keys]
+    check_files(paths)
+    labels = None if label is None else _labels([row[label] for row in rows])
+    return Listing(paths, labels, [dict(row) for row in rows], keys)
+
+
+def _labels(values: list[str]) -> Array:
+    try:
+        return np.array([int(value) for value in values])
+    except ValueError:
+        return np.array(values)

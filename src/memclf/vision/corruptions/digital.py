@@ -1,0 +1,159 @@
+"""Brightness, contrast, saturation, pixelation, compression and elastic distortion."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import cv2
+import numpy as np
+from scipy.fft import dctn, idctn
+
+from memclf._numbers import Array
+from memclf.exceptions import ImageError
+from memclf.vision.corruptions import draws
+from memclf.vision.corruptions.pixels import Pixels, floats, to_bytes
+
+LEVELS = np.arange(256)
+
+
+def contrast(image: Pixels, *, factor: float) -> Pixels:
+    """Every channel is drawn towards its mean."""
+    means = cv2.mean(image)[: 1 if image.ndim == 2 else 3]
+    tables = np.stack([(LEVELS - mean) * factor + mean for mean in means], axis=-1)
+    return cv2.LUT(image, to_bytes(tables)[None])  # type: ignore[return-value]
+
+
+def brightness(image: Pixels, *, offset: float) -> Pixels:
+    """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
+    if image.ndim == 2:
+        return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
+    red, green, blue = cv2.split(image)
+    largest = cv2.max(cv2.max(red, green), blue).astype(np.uint16) << np.uint16(8)
+    return _brightened(offset).take(largest[..., None] | image)
+
+
+@lru_cache(maxsize=16)
+def _brightened(offset: float) -> Pixels:
+    """What each value (columns) becomes beside each largest value of its pixel (rows)."""
+    largest = LEVELS[:, None].astype(np.float64)
+    raised = np.minimum(largest + 255 * offset, 255)
+    new = np.where(largest > 0, LEVELS * raised / np.maximum(largest, 1), raised)
+    return to_bytes(new).ravel()
+
+
+def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
+    """S * factor + offset in HSV, which scales how far each channel lies below the largest one.
+
+    Grey pixels have no hue; with an offset they turn red, as in the reference. Images without colour stay as they are.
+    """
+    if image.ndim == 2:
+        return image.copy()
+    red, green, blue = cv2.split(image)
+    largest, smallest = cv2.max(cv2.max(red, green), blue), cv2.min(cv2.min(red, green), blue)
+    scale = _saturated(factor, offset).take((largest.astype(np.uint16) << np.uint16(8)) | smallest)
+    grey = (largest == smallest).view(np.uint8)
+    top = floats(largest)
+    below = [largest - red, largest - green + grey, largest - blue + grey]
+    return to_bytes(cv2.merge([top - scale * part for part in below]))
+
+
+@lru_cache(maxsize=16)
+def _saturated(factor: float, offset: float) -> Array:
+    """The factor for each largest (rows) and smallest value (columns); for grey, how far green and blue drop."""
+    largest, smallest = LEVELS[:, None].astype(np.float64), LEVELS[None].astype(np.float64)
+    span = largest - smallest
+    with np.errstate(divide="ignore", invalid="ignore"):
+        old = span / largest
+        scale = np.clip(old * factor + offset, 0, 1) / old
+    scale = np.where(span > 0, scale, largest * min(max(offset, 0), 1))
+    return scale.astype(np.float32).ravel()
+
+
+def jpeg_compression(image: Pixels, *, quality: int) -> Pixels:
+    colour = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+    done, encoded = cv2.imencode(".jpg", colour, (cv2.IMWRITE_JPEG_QUALITY, quality))
+    if not done:
+        raise ImageError(f"an image of shape {image.shape} cannot be encoded as JPEG")
+    decoded = cv2.imdecode(encoded, cv2.IMREAD_GRAYSCALE if image.ndim == 2 else cv2.IMREAD_COLOR)
+    return decoded if image.ndim == 2 else cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB)  # type: ignore[return-value]
+
+
+def pixelate(image: Pixels, *, scale: float) -> Pixels:
+    """Means of blocks, each shown where its block was; the blocks are those of Pillow's box filter."""
+    (rows, back_rows), (columns, back_columns) = (_blocks(side, scale) for side in image.shape[:2])
+    sums = cv2.integral(image, sdepth=cv2.CV_32S if image.size < 2**24 else cv2.CV_64F)
+    corners = sums.take(rows, axis=0).take(columns, axis=1)
+    totals = np.diff(np.diff(corners, axis=0), axis=1)
+    areas = np.diff(rows)[:, None] * np.diff(columns)
+    areas = areas if image.ndim == 2 else areas[..., None]
+    means = ((2 * totals + areas) // (2 * areas)).astype(np.uint8)
+    return means.take(back_rows, axis=0).take(back_columns, axis=1)
+
+
+@lru_cache(maxsize=64)
+def _blocks(side: int, scale: float) -> tuple[Array, Array]:
+    """Where the blocks along one side begin and end, and the block that each pixel then shows."""
+    count = max(1, int(side * scale))
+    edges = (np.arange(count + 1) * (side / count) + 0.5).astype(np.intp)
+    shown = ((np.arange(side) + 0.5) * (count / side)).astype(np.intp)
+    return edges, np.minimum(shown, count - 1)
+
+
+def elastic_transform(
+    image: Pixels,
+    rng: np.random.Generator,
+    *,
+    alpha: float,
+    sigma: float | None = None,
+    affine: float = 0.0,
+    sigma_share: float = 0.0,
+    noise_share: float = 0.0,
+) -> Pixels:
+    """Every pixel is fetched from a place that smoothed noise moves by.
+
+    Either in pixels (`sigma`; `affine`, a random affine map before), or in shares of the image's sides, which fits
+    images of any size (`sigma_share`, `noise_share`).
+    """
+    height, width = image.shape[:2]
+    values = floats(image)
+    if affine:
+        values = _jittered(values, affine, rng)
+    noise = draws.signed_unit(rng, (2, height, width))
+    if sigma is None:
+        sigmas, reach = (sigma_share * height, sigma_share * width), alpha * noise_share * height
+    else:
+        sigmas, reach = (sigma, sigma), alpha
+    right, down = (_smoothed(field, sigmas) * np.float32(reach) for field in noise)
+    right += np.arange(width, dtype=np.float32)
+    down += np.arange(height, dtype=np.float32)[:, None]
+    return to_bytes(cv2.remap(values, right, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT))
+
+
+def _jittered(values: Any, affine: float, rng: np.random.Generator) -> Any:
+    """Three points about the middle are moved, and the image with them."""
+    height, width = values.shape[:2]
+    middle, arm = np.array([height // 2, width // 2], dtype=np.float32), min(height, width) // 3
+    points = np.array([middle + arm, [middle[0] + arm, middle[1] - arm], middle - arm], dtype=np.float32)
+    moved = points + rng.uniform(-affine, affine, size=points.shape).astype(np.float32)
+    matrix = cv2.getAffineTransform(points, moved)
+    return cv2.warpAffine(values, matrix, (width, height), borderMode=cv2.BORDER_REFLECT_101)
+
+
+def _smoothed(field: Any, sigmas: tuple[float, float]) -> Any:
+    """Gaussian blur that ends at 3 sigma and mirrors at the edge."""
+    reaches = [int(3 * sigma + 0.5) for sigma in sigmas]
+    if max(reaches) == 0:
+        return field
+    if max(reaches) < 40:
+        size = (2 * reaches[1] + 1, 2 * reaches[0] + 1)
+        return cv2.GaussianBlur(field, size, sigmas[1], sigmaY=sigmas[0], borderType=cv2.BORDER_REFLECT)
+    # A mirrored signal is a sum of cosines, and a symmetric kernel of any length only scales them.
+    spectrum = dctn(field, type=2)
+    for axis, (sigma, reach) in enumerate(zip(sigmas, reaches, strict=True)):
+        weights = np.exp(-(np.arange(reach + 1) ** 2) / (2 * sigma**2))
+        weights[1:] *= 2
+        angle = np.pi * np.arange(field.shape[axis]) / field.shape[axis]
+        response = np.cos(angle[:, None] * np.arange(reach + 1)) @ (weights / weights.sum())
+        spectrum *= np.expand_dims(response, 1 - axis).astype(np.float32)
+    return idctn(spectrum, type=2)

@@ -1,0 +1,133 @@
+"""Snow, frost, fog, and spatter of water or mud."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import cv2
+import numpy as np
+
+from memclf.vision.corruptions import draws
+from memclf.vision.corruptions.motion import motion
+from memclf.vision.corruptions.pixels import Pixels, floats, gaussian, luminance, spread, to_bytes
+from memclf.vision.corruptions.plasma import plasma
+from memclf.vision.corruptions.textures import frost_crop
+from memclf.vision.corruptions.zoom import cropped, enlarged
+
+WATER = np.array([175, 238, 238], dtype=np.float32)
+MUD = np.array([63, 42, 20], dtype=np.float32)
+EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]], dtype=np.float32)
+
+
+def fog(image: Pixels, rng: np.random.Generator, *, strength: float, decay: float) -> Pixels:
+    """(x + strength * plasma) scaled so that the brightest pixel could not get brighter."""
+    height, width = image.shape[:2]
+    clouds = plasma(1 << (max(height, width) - 1).bit_length(), decay, rng)[:height, :width]
+    top = int(image.max()) / 255
+    share = top / (top + strength)
+    layer = spread(clouds * np.float32(255 * strength * share), image)
+    return to_bytes(cv2.scaleAdd(floats(image), share, layer))
+
+
+def frost(
+    image: Pixels,
+    rng: np.random.Generator,
+    *,
+    image_weight: float,
+    frost_weight: float,
+    texture_scale: float | None = None,
+    texture_side: int | None = None,
+    texture_dir: str | os.PathLike[str] | None = None,
+) -> Pixels:
+    """A mixture of the image and a photograph of frost."""
+    height, width = image.shape[:2]
+    crop: Any = frost_crop(rng, height, width, scale=texture_scale, side=texture_side, folder=texture_dir)
+    if image.ndim == 2:
+        crop = luminance(crop)
+        return to_bytes(floats(image) * np.float32(image_weight) + crop * np.float32(frost_weight))
+    # OpenCV rounds; half a level less truncates (and the hair is as in `to_bytes`)
+    return cv2.addWeighted(image, image_weight, crop, frost_weight, -0.499)  # type: ignore[return-value]
+
+
+def snow(
+    image: Pixels,
+    rng: np.random.Generator,
+    *,
+    loc: float,
+    scale: float,
+    zoom: float,
+    threshold: float,
+    radius: int,
+    sigma: float,
+    blend: float,
+) -> Pixels:
+    """Whitened image and two layers of flakes: enlarged noise above a threshold, blurred along a steep line."""
+    flakes = _flakes(rng, *image.shape[:2], loc, scale, zoom, threshold, radius, sigma)
+    both = cv2.add(flakes, flakes[::-1, ::-1])
+    values = floats(image)
+    grey = values if image.ndim == 2 else cv2.cvtColor(values, cv2.COLOR_RGB2GRAY)
+    whitened = np.maximum(values, spread(grey * np.float32(1.5) + np.float32(127.5), image))
+    mixed = cv2.addWeighted(values, blend, whitened, 1 - blend, 0)
+    return to_bytes(cv2.add(mixed, spread(both, image), dtype=cv2.CV_32F))
+
+
+def _flakes(
+    rng: np.random.Generator,
+    height: int,
+    width: int,
+    loc: float,
+    scale: float,
+    zoom: float,
+    threshold: float,
+    radius: int,
+    sigma: float,
+) -> Pixels:
+    (_, tall, taller), (_, wide, wider) = cropped(height, zoom), cropped(width, zoom)
+    noise = draws.normal(rng, (tall, wide))  # only the middle that is enlarged is ever seen
+    noise *= np.float32(scale)
+    noise += np.float32(loc)
+    layer = enlarged(noise, (0, tall, taller), (0, wide, wider), taller, wider)
+    layer = cv2.threshold(layer, np.nextafter(np.float32(threshold), np.float32(0)), 0, cv2.THRESH_TOZERO)[1]
+    layer = motion(np.clip(layer, 0, 1, out=layer), radius, sigma, rng.uniform(-135, -45))
+    return np.rint(layer[:height, :width] * np.float32(255)).astype(np.uint8)
+
+
+def spatter(
+    image: Pixels,
+    rng: np.random.Generator,
+    *,
+    loc: float,
+    scale: float,
+    sigma: float,
+    threshold: float,
+    strength: float,
+    mud: int,
+) -> Pixels:
+    """Drops where smoothed noise exceeds a threshold: embossed pale water, or opaque mud."""
+    noise = draws.normal(rng, image.shape[:2])
+    noise *= np.float32(scale)
+    noise += np.float32(loc)
+    liquid = gaussian(noise, sigma)
+    if mud:
+        cover = gaussian((liquid > np.float32(threshold)).astype(np.float32), strength)
+        cover[cover < 0.8] = 0
+        colour: Any = MUD if image.ndim == 3 else luminance(MUD)
+        kept = np.multiply(image, spread(1 - cover, image), dtype=np.float32)
+        return to_bytes(kept + (cover[..., None] * colour if image.ndim == 3 else cover * colour))
+    liquid[liquid < np.float32(threshold)] = 0
+    drops = _drops(np.clip(liquid * np.float32(255), 0, 255).astype(np.uint8))
+    most = drops.max()
+    if most > 0:
+        drops *= np.float32(strength / most)
+    if image.ndim == 2:
+        return to_bytes(image + drops * luminance(WATER))
+    return to_bytes(floats(image) + cv2.merge([drops * level for level in WATER]))
+
+
+def _drops(liquid: Pixels) -> Any:
+    """How much light the water adds: embossed by the distance from the edges of the drops."""
+    distance = cv2.distanceTransform(255 - cv2.Canny(liquid, 50, 150), cv2.DIST_L2, 5)
+    distance = cv2.blur(np.minimum(distance, np.float32(20)), (3, 3)).astype(np.uint8)
+    embossed = cv2.filter2D(cv2.equalizeHist(distance), cv2.CV_8U, EMBOSS)
+    return cv2.multiply(liquid, cv2.blur(embossed, (3, 3)), dtype=cv2.CV_32F)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import cv2
@@ -22,13 +21,15 @@ Masks = dict[str, Mask]
 Info = Mapping[str, Any]
 
 COLOURS = ((230, 25, 75), (0, 130, 200), (255, 225, 25), (60, 180, 75), (245, 130, 48), (145, 30, 180))
+SHOWN = 400  # pixels that the longer side of an overlay should have at least, or nearly
 
 
 class ImageFeatures(TransformerMixin, BaseEstimator):
     """Base of expert features: write `names`, `measure`, and `masks` if there is something to show.
 
     Nothing has to be fitted: `transform` may be called at once. `fit` is there for pipelines and similarities,
-    which call it with the training images and their labels.
+    which call it with the training images and their labels. Where a number only means something beside those of
+    other images (a size beside the usual size), write `relate` as well.
 
     Parameters common to all
     ------------------------
@@ -39,13 +40,17 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     names: tuple[str, ...] = ()
     n_jobs: int | None = None
 
-    @abstractmethod
     def measure(self, image: Pixels, info: Info) -> Any:
         """The numbers of one image, in the order of `names`. `info` is what the collection knows about it."""
+        raise NotImplementedError(f"{type(self).__name__} must define measure(image, info)")
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """What was seen in an image: a boolean array of its height and width for each part, by name."""
         return {}
+
+    def relate(self, rows: Array, info: Sequence[Info]) -> Array:
+        """The rows of all images of a call, set in relation to each other. By default they stay as they are."""
+        return rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Nothing to learn. Returns self."""
@@ -54,16 +59,34 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """One row of numbers per image, in the order of `get_feature_names_out`."""
         images = as_images(X)
+        return self.relate(self._measured(images), _info_of(images))
+
+    def _measured(self, images: ImageCollection) -> Array:
+        """What `measure` says of each image."""
         parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(self._measure_some)(images, part) for part in chunks(len(images), READ_AHEAD)
         )
         rows = [row for part in parts for row in part]
         return np.array(rows, dtype=np.float64).reshape(len(images), len(self.get_feature_names_out()))
 
-    def _measure_some(self, images: ImageCollection, part: slice) -> list[Any]:
+    def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
-        info = [{}] * len(some) if some.info is None else some.info
-        return [self.measure(image, about) for image, about in zip(some, info, strict=True)]
+        n_numbers = len(self.get_feature_names_out())
+        rows = []
+        for position, about in enumerate(_info_of(some)):
+            try:
+                row = np.asarray(self.measure(some[position], about), dtype=np.float64)
+                if row.shape != (n_numbers,):
+                    raise ValueError(
+                        f"{type(self).__name__}.measure must return one number per name, {n_numbers} in all; "
+                        f"it returned shape {row.shape}"
+                    )
+            except Exception as error:  # whatever it was: say where
+                path = some.paths[position]
+                error.add_note(f"while measuring image {part.start + position}" + (f", {path}" if path else ""))
+                raise
+            rows.append(row)
+        return rows
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the numbers."""
@@ -83,21 +106,39 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _info_of(images: ImageCollection) -> Sequence[Info]:
+    return [{}] * len(images) if images.info is None else list(images.info)
+
+
 def draw_masks(image: Pixels, masks: Masks) -> Pixels:
-    """The image, lightly tinted and outlined where the masks are, with a legend below."""
-    scale = max(1, round(400 / max(image.shape[:2])))
+    """The image, lightly tinted and outlined where the masks are, with a legend below. Small images are enlarged."""
+    scale = max(1, round(SHOWN / max(image.shape[:2])))
     size = (image.shape[1] * scale, image.shape[0] * scale)
-    shown = cv2.resize(image, size, interpolation=cv2.INTER_NEAREST)
-    bands = [shown]
-    for (name, mask), colour in zip(masks.items(), COLOURS, strict=False):
+    shown = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
+    line = max(1, round(max(size) / 500))
+    bands = []
+    for number, (name, mask) in enumerate(masks.items()):
+        if np.shape(mask) != image.shape[:2]:
+            raise ValueError(f"mask {name!r} has shape {np.shape(mask)}, the image {image.shape[:2]}")
+        colour = COLOURS[number % len(COLOURS)]
         large = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         tint = np.array(colour, dtype=np.float32)
         shown[large > 0] = (0.8 * shown[large > 0] + 0.2 * tint).astype(np.uint8)
         outlines, _ = cv2.findContours(large, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
-        cv2.drawContours(shown, outlines, -1, colour, max(1, round(max(size) / 400)))
-        band = np.full((22, size[0], 3), 255, dtype=np.uint8)
-        cv2.rectangle(band, (4, 5), (16, 17), colour, -1)
-        share = f"{name}: {mask.mean():.1%}"
-        cv2.putText(band, share, (22, 16), cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1, cv2.LINE_AA)
-        bands.append(band)
-    return np.vstack(bands)
+        for width, paint in ((line + 2, (255, 255, 255)), (line, colour)):  # a white rim, to be seen on any colour
+            cv2.drawContours(shown, outlines, -1, paint, width, cv2.LINE_AA)
+        bands.append(_legend(f"{name}: {mask.mean():.1%}", colour, size[0]))
+    wide = max(part.shape[1] for part in (shown, *bands))
+    return np.vstack([_widened(part, wide) for part in (shown, *bands)])
+
+
+def _legend(text: str, colour: tuple[int, int, int], width: int) -> Pixels:
+    (needed, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.45, 1)
+    band = np.full((22, max(width, needed + 30), 3), 255, dtype=np.uint8)
+    cv2.rectangle(band, (4, 5), (16, 17), colour, -1)
+    cv2.putText(band, text, (22, 16), cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1, cv2.LINE_AA)
+    return band
+
+
+def _widened(part: Pixels, width: int) -> Pixels:
+    return np.pad(part, ((0, 0), (0, width - part.shape[1]), (0, 0)), constant_values=255)

@@ -43,3 +43,7 @@ class SimilarityWarning(UserWarning):
 
 class ImageError(MemclfError, ValueError):
     """An image is broken, too large or of a kind that cannot be used; the message names it."""
+
+
+class WeightsError(MemclfError, RuntimeError):
+    """Weights of a network cannot be had or do not fit; the message says from where and what is wrong."""

@@ -119,7 +119,9 @@ def fit_pool(
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
         jobs.append(delayed(_fit_one)(templates[k], _cases.take(X, rows), y[rows], own, begin, seed, where))
-    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    # What several classifiers share must be one object afterwards too, so it cannot travel between processes.
+    shared = "sharedmem" if getattr(global_estimator, "share_backbone", False) else None
+    run = Parallel(n_jobs=n_jobs, return_as="generator", require=shared)
     fitted = dict(
         zip(
             heads,
@@ -193,7 +195,7 @@ def _fit_one(
         return constant(classes[0]), "constant"
     try:
         if begin is not None:
-            local = _continued(begin, X, y, params)
+            local = _continued(begin, X, y, params, seed)
             if local is not None:
                 return local, "global"
         local = _fitted(seeded(clone(template), seed), X, y, params)
@@ -222,10 +224,12 @@ def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
     return estimator.fit(X, y, **params)
 
 
-def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
+def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int | None) -> Any:
     """A copy of the global classifier, trained on with the cluster; None when it cannot be continued."""
+    if hasattr(begin, "continued"):  # it knows best how, as networks do
+        return begin.continued(X, y, seed=seed, **params)
     if isinstance(begin, Pipeline):  # its last step goes on, on what the steps before it make of the cases
-        last = _continued(begin[-1], begin[:-1].transform(X) if len(begin) > 1 else X, y, params)
+        last = _continued(begin[-1], begin[:-1].transform(X) if len(begin) > 1 else X, y, params, seed)
         return None if last is None else Pipeline([*begin.steps[:-1], (begin.steps[-1][0], last)])
     settings = begin.get_params(deep=False)
     local = copy.deepcopy(begin)
@@ -251,12 +255,34 @@ def ask(estimators: list[Any], branch: Array, X: Any, method: str, out: Array, c
     number = {id(estimator): k for k, estimator in reversed(list(enumerate(estimators)))}
     shared = np.array([number[id(estimator)] for estimator in estimators], dtype=np.intp)
     chosen = np.where(branch >= 0, shared[branch], -1)
-    for k in np.unique(chosen[chosen >= 0]):
+    asked = np.unique(chosen[chosen >= 0])
+    embedded = _embed_together(estimators, asked, chosen, X)
+    for k in asked:
         rows = np.flatnonzero(chosen == k)
-        answer = getattr(estimators[k], method)(_cases.take(X, rows))
+        cases = _cases.take(X, rows)
+        if k in embedded:
+            answer = getattr(estimators[k], f"{method}_embedded")(embedded[k], cases)
+        else:
+            answer = getattr(estimators[k], method)(cases)
         if method == "predict_proba":
             columns = np.searchsorted(classes, estimators[k].classes_)
             out[np.ix_(rows, columns)] = answer
         else:
             out[rows] = answer
     return out
+
+
+def _embed_together(estimators: list[Any], asked: Array, chosen: Array, X: Any) -> dict[int, Array]:
+    """Embeddings of the cases of estimators that share a backbone, which are passed through it once, together."""
+    by_backbone: dict[int, list[int]] = {}
+    for k in asked.tolist():
+        backbone = getattr(estimators[k], "backbone_", None)
+        if backbone is not None:
+            by_backbone.setdefault(id(backbone), []).append(k)
+    found = {}
+    for together in by_backbone.values():
+        if len(together) > 1:
+            rows = np.flatnonzero(np.isin(chosen, together))
+            E = estimators[together[0]].embed(_cases.take(X, rows))
+            found.update({k: E[chosen[rows] == k] for k in together})
+    return found

@@ -59,7 +59,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """One row of numbers per image, in the order of `get_feature_names_out`."""
         images = as_images(X)
-        return self.relate(self._measured(images), _info_of(images))
+        return self.relate(self._measured(images), info_of(images))
 
     def _measured(self, images: ImageCollection) -> Array:
         """What `measure` says of each image."""
@@ -73,7 +73,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         some = images[part]
         n_numbers = len(self.get_feature_names_out())
         rows = []
-        for position, about in enumerate(_info_of(some)):
+        for position, about in enumerate(info_of(some)):
             try:
                 row = np.asarray(self.measure(some[position], about), dtype=np.float64)
                 if row.shape != (n_numbers,):
@@ -106,7 +106,8 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _info_of(images: ImageCollection) -> Sequence[Info]:
+def info_of(images: ImageCollection) -> Sequence[Info]:
+    """What is known about each image, be it nothing."""
     return [{}] * len(images) if images.info is None else list(images.info)
 
 

@@ -1,0 +1,79 @@
+"""Where training stands after each epoch, in a file from which an interrupted fit goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from skorch.callbacks import Callback
+
+from memclf.vision.nets.trainer import Best
+
+FORMAT = 1
+
+
+class Checkpoint(Callback):
+    """Writes weights, optimiser, history and the state of early stopping after every epoch.
+
+    The file's name holds a fingerprint of data, settings and starting weights, so that several fits may share a
+    folder and nothing is ever continued that began differently.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], fingerprint: str, best: Best | None):
+        self.file = Path(folder) / f"{fingerprint}.pt"
+        self.best = best
+
+    def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
+        state = {
+            "format": FORMAT,
+            "weights": net.module_.state_dict(),
+            "optimizer": net.optimizer_.state_dict(),
+            "history": epochs_of(net),
+            "best": None if self.best is None else self.best.state(),
+        }
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.file.with_suffix(f".{os.getpid()}.part")
+        try:
+            torch.save(state, unfinished)
+            os.replace(unfinished, self.file)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def restore(self, net: Any) -> int:
+        """Put an initialised net where the file left off; returns how many epochs are done."""
+        if not self.file.is_file():
+            return 0
+        try:
+            state = torch.load(self.file, map_location=net.device, weights_only=True)
+            if state["format"] != FORMAT:
+                return 0
+        except Exception:  # not ours, or damaged: starting anew is always right
+            return 0
+        net.module_.load_state_dict(state["weights"])
+        net.optimizer_.load_state_dict(state["optimizer"])
+        for row in state["history"]:
+            net.history.new_epoch()
+            for name, value in row.items():
+                net.history.record(name, value)
+        if self.best is not None:
+            self.best.restore(state["best"])
+        return len(state["history"])
+
+    def remove(self) -> None:
+        self.file.unlink(missing_ok=True)
+
+
+def epochs_of(net: Any) -> list[dict[str, float]]:
+    """The history of a net as plain numbers, one entry per epoch."""
+    return [{k: float(v) for k, v in row.items() if isinstance(v, (int, float))} for row in net.history]
+
+
+def fingerprint(settings: dict[str, Any], data: bytes, weights: dict[str, torch.Tensor]) -> str:
+    """A name for a fit: the same for the same settings, data and starting weights."""
+    seen = hashlib.blake2b(repr(sorted(settings.items())).encode() + data, digest_size=12)
+    for name, value in weights.items():
+        seen.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
+    return seen.hexdigest()

@@ -1,0 +1,389 @@
+"""ImageClassifier: a network as a scikit-learn classifier whose cases are images."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from torch import nn
+
+from memclf._numbers import Array
+from memclf._progress import say
+from memclf.vision.images import ImageCollection, as_images
+from memclf.vision.nets import backbones
+from memclf.vision.nets.data import Embedded, Examples
+from memclf.vision.nets.network import Network
+from memclf.vision.nets.recipes import Vanilla, get_recipe
+from memclf.vision.nets.training import Plan, run
+from memclf.vision.nets.weights import load_pretrained
+
+TRAIN = ("all", "head")
+
+
+class ImageClassifier(ClassifierMixin, BaseEstimator):
+    """A network that classifies images, trained from pretrained weights or from scratch.
+
+    Parameters
+    ----------
+    backbone : str, torch.nn.Module or function
+        A name that torchvision or timm knows ("resnet18", "vgg16", "timm/convnext_tiny"), "preact_resnet18", or the
+        user's own: a module that turns normalised pixels into one embedding per image, or a function that makes one.
+    pretrained : {"auto", "bundled"}, bool, path or None
+        "bundled": the ImageNet weights of EfficientNet-Lite0 that are installed with ``memclf[vision]``. True:
+        torchvision's or timm's, which needs a network. A path: safetensors or a state dict. "auto": bundled for
+        EfficientNet-Lite0, none for the others.
+    image_size : int or (height, width)
+        Images are resized to it.
+    recipe : str or Recipe
+        How it is trained: "vanilla", "augmix", "cutmix", "manifold_mixup", "noisymix", "adversarial".
+    train : {"all", "head"}
+        Fine-tune everything, or the last layer alone. The latter passes the images through the backbone once.
+    epochs, batch_size, lr, momentum, weight_decay : numbers
+        The defaults are those of the paper's leaf and acne studies.
+    optimizer : {"sgd", "adam", "adamw"}
+    schedule : {None, "cosine", "linear", "step"}
+        How the learning rate goes down; "step": a tenth of it in the second half.
+    label_smoothing : float
+    class_weight : None, "balanced" or dict
+    early_stopping : int or None
+        Hold out `validation_fraction` of the cases, stop after so many epochs without a lower loss on them, and
+        keep the best weights.
+    validation_fraction : float
+    features : transformer or None
+        Expert features that are joined to the penultimate layer ("feature augmentation").
+    share_backbone : bool
+        Local classifiers keep the global classifier's backbone and train only their last layer, so that any
+        number of memories costs one network.
+    local_epochs : int or None
+        Epochs of local classifiers that start from the global one; None: as many as `epochs`.
+    checkpoint : folder or None
+        Where training stands is written there after every epoch; the same fit, started again after an
+        interruption, goes on from it. The file is removed when the fit is done.
+    device : str
+        "auto": a GPU if there is one.
+    predict_batch_size : int
+    callbacks : list of skorch callbacks or None
+    random_state : int, RandomState or None
+        The same seed gives the same weights.
+    verbose : int
+        Show a progress bar with the time left.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    network_ : torch.nn.Module
+        `backbone`, `head`; pixels from 0 to 1 to scores.
+    image_size_ : (height, width)
+    features_, scaler_ : transformers or None
+        The fitted expert features, and what brings them to mean 0 and variance 1.
+    history_ : list of dict
+        Losses and times, one entry per epoch.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> bright = rng.integers(120, 255, (8, 32, 32, 3), dtype=np.uint8)
+    >>> dark = rng.integers(0, 120, (8, 32, 32, 3), dtype=np.uint8)
+    >>> images, y = np.concatenate([bright, dark]), ["day"] * 8 + ["night"] * 8
+    >>> clf = ImageClassifier(image_size=32, train="head", epochs=20, random_state=0).fit(images, y)
+    >>> clf.predict(images[[0, 15]])
+    array(['day', 'night'], dtype='<U5')
+    """
+
+    def __init__(
+        self,
+        backbone: Any = "efficientnet_lite0",
+        *,
+        pretrained: Any = "auto",
+        image_size: Any = 224,
+        recipe: Any = "vanilla",
+        train: str = "all",
+        epochs: int = 40,
+        batch_size: int = 24,
+        lr: float = 0.01,
+        momentum: float = 0.9,
+        weight_decay: float = 0.0,
+        optimizer: str = "sgd",
+        schedule: str | None = None,
+        label_smoothing: float = 0.0,
+        class_weight: Any = None,
+        early_stopping: int | None = None,
+        validation_fraction: float = 0.1,
+        features: Any = None,
+        share_backbone: bool = False,
+        local_epochs: int | None = None,
+        checkpoint: Any = None,
+        device: str = "auto",
+        predict_batch_size: int = 64,
+        callbacks: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.backbone = backbone
+        self.pretrained = pretrained
+        self.image_size = image_size
+        self.recipe = recipe
+        self.train = train
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.momentum = momentum
+        self.weight_decay = weight_decay
+        self.optimizer = optimizer
+        self.schedule = schedule
+        self.label_smoothing = label_smoothing
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.features = features
+        self.share_backbone = share_backbone
+        self.local_epochs = local_epochs
+        self.checkpoint = checkpoint
+        self.device = device
+        self.predict_batch_size = predict_batch_size
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------------------------------------ training
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on images: an `ImageCollection`, an array of images, or a list of arrays or paths."""
+        images, y = self._checked(X, y)
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
+        self.image_size_ = two(self.image_size)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        F = self._fit_features(images, y)
+        with torch.random.fork_rng(devices=_gpus(self._device())):
+            torch.manual_seed(seed)
+            self.network_ = self._build(0 if F is None else F.shape[1])
+        self._train(images, y, F, sample_weight, seed, self.epochs)
+        return self
+
+    def continued(self, X: Any, y: Any, *, seed: int | None = None, sample_weight: Any = None) -> ImageClassifier:
+        """Another classifier that starts from this fitted one and trains on with other cases.
+
+        It keeps all classes of this one. With `share_backbone` the backbone stays common to both and only the
+        last layer is trained.
+        """
+        check_is_fitted(self)
+        local: ImageClassifier = clone(self)
+        local.epochs = self.epochs if self.local_epochs is None else self.local_epochs
+        local.train = "head" if self.share_backbone else self.train
+        local.random_state = self.random_state if seed is None else seed
+        images, y = local._checked(X, y)
+        strange = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
+        if strange:
+            raise ValueError(f"the classifier was trained on the classes {self.classes_.tolist()}, not on {strange}")
+        local.classes_, local.image_size_ = self.classes_, self.image_size_
+        local.features_, local.scaler_ = self.features_, self.scaler_
+        shared = {id(self.network_.backbone): self.network_.backbone} if self.share_backbone else {}
+        local.network_ = copy.deepcopy(self.network_, shared)
+        F = local._features(images)
+        start = int(check_random_state(local.random_state).randint(2**31 - 1))
+        local._train(images, y, F, sample_weight, start, local.epochs)
+        return local
+
+    def _train(self, images: ImageCollection, y: Array, F: Any, weights: Any, seed: int, epochs: int) -> None:
+        recipe = get_recipe(self.recipe)
+        codes = np.searchsorted(self.classes_, y)
+        weights = None if weights is None else np.asarray(weights, dtype=np.float32)
+        cached = self.train == "head" and isinstance(recipe, Vanilla)
+        module: nn.Module = self.network_
+        if cached:  # the backbone does not change: one pass through it is enough
+            say("embedding the training images", self.verbose)
+            examples: Examples = Embedded(self._embed(images), codes, F, weights, seed)
+            module = Head(self.network_.head)
+        else:
+            examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).kept()
+        held_out = None
+        if self.early_stopping is not None:
+            examples, held_out = _split(examples, self.validation_fraction, seed)
+        plan = Plan(
+            module=module,
+            recipe=recipe,
+            epochs=epochs,
+            batch_size=self.batch_size,
+            lr=self.lr,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            optimizer=self.optimizer,
+            schedule=self.schedule,
+            label_smoothing=self.label_smoothing,
+            class_weights=self._class_weights(codes),
+            patience=self.early_stopping,
+            frozen=self.train == "head" and not cached,
+            checkpoint=self.checkpoint,
+            device=self._device(),
+            callbacks=list(self.callbacks or []),
+            seed=seed,
+            verbose=self.verbose,
+        )
+        self.history_ = run(plan, examples, held_out)
+
+    def _build(self, n_features: int) -> Network:
+        backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
+        load_pretrained(backbone, self.backbone, self.pretrained)
+        width = backbones.width_of(backbone.module, self.image_size_)
+        network = Network(backbone.module, width, len(self.classes_), n_features, backbone.mean, backbone.std)
+        return network.to(memory_format=torch.channels_last)
+
+    def _class_weights(self, codes: Array) -> torch.Tensor | None:
+        if self.class_weight is None:
+            return None
+        given = self.class_weight
+        if isinstance(given, dict):
+            given = {int(np.searchsorted(self.classes_, label)): value for label, value in given.items()}
+        present = np.unique(codes)
+        weights = np.ones(len(self.classes_))
+        weights[present] = compute_class_weight(given, classes=present, y=codes)
+        return torch.as_tensor(weights, dtype=torch.float32)
+
+    def _fit_features(self, images: ImageCollection, y: Array) -> Array | None:
+        self.features_: Any = None
+        self.scaler_: Any = None
+        if self.features is None:
+            return None
+        self.features_ = clone(self.features).fit(images, y)
+        self.scaler_ = StandardScaler().fit(self._raw_features(images))
+        return self._features(images)
+
+    def _features(self, images: ImageCollection) -> Array | None:
+        return None if self.features_ is None else self.scaler_.transform(self._raw_features(images)).astype(np.float32)
+
+    def _raw_features(self, images: ImageCollection) -> Array:
+        F = np.asarray(self.features_.transform(images), dtype=np.float64)
+        if not np.isfinite(F).all():
+            bad = int(np.argmin(np.isfinite(F).all(axis=1)))
+            raise ValueError(f"features returned NaN or infinity (first: image {bad}); a network needs finite numbers")
+        return F
+
+    # --------------------------------------------------------------------------------------------- predicting
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each image."""
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities, one column per entry of `classes_`."""
+        return softmax(self._scores(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores before the softmax, one column per class."""
+        return self._scores(X)
+
+    def embed(self, X: Any) -> Array:
+        """The penultimate layer: one row of numbers per image, without expert features."""
+        check_is_fitted(self)
+        return self._embed(as_images(X))
+
+    @property
+    def backbone_(self) -> nn.Module:
+        """The network without its last layer; the same object in classifiers that share it."""
+        return self.network_.backbone
+
+    def predict_embedded(self, E: Array, X: Any) -> Array:
+        """`predict` for images whose embeddings are known already."""
+        return self.classes_[self._classify(E, X).argmax(axis=1)]
+
+    def predict_proba_embedded(self, E: Array, X: Any) -> Array:
+        """`predict_proba` for images whose embeddings are known already."""
+        return softmax(self._classify(E, X))
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        images = as_images(X)
+        return self._classify(self._embed(images), images)
+
+    def _classify(self, E: Array, X: Any) -> Array:
+        F = self._features(as_images(X)) if self.features_ is not None else None
+        rows = E if F is None else np.hstack([E, F])
+        with torch.inference_mode():
+            head = self.network_.head
+            scores = head(torch.as_tensor(rows, dtype=torch.float32, device=head.weight.device))
+        return scores.cpu().numpy().astype(np.float64)
+
+    def _embed(self, images: ImageCollection) -> Array:
+        device = torch.device(self._device())
+        network = self.network_.to(device).eval()
+        out = np.empty((len(images), network.width), dtype=np.float32)
+        done = 0
+        with torch.inference_mode():
+            for batch in Examples(images, self.image_size_).batches(self.predict_batch_size, training=False):
+                out[done : done + len(batch)] = network.embed(batch.views[0].to(device)).cpu().numpy()
+                done += len(batch)
+        return out
+
+    # ----------------------------------------------------------------------------------------------- settings
+
+    def _checked(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
+        if self.train not in TRAIN:
+            raise ValueError(f"train must be one of {', '.join(map(repr, TRAIN))}; got {self.train!r}")
+        images = as_images(X)
+        if y is None:
+            raise ValueError("ImageClassifier requires y to be passed, but the target y is None")
+        y = np.asarray(column_or_1d(y, warn=True))
+        check_consistent_length(images, y)
+        check_classification_targets(y)
+        return images, y
+
+    def _device(self) -> str:
+        if self.device != "auto":
+            return self.device
+        return "cuda" if torch.cuda.is_available() else "cpu"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.no_validation = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+class Head(nn.Module):
+    """The last layer alone, trained on embeddings."""
+
+    def __init__(self, head: nn.Linear):
+        super().__init__()
+        self.head = head
+
+    def forward(self, embeddings: torch.Tensor, features: torch.Tensor | None = None) -> torch.Tensor:
+        return self.head(embeddings if features is None else torch.cat([embeddings, features], dim=1))
+
+
+def two(size: Any) -> tuple[int, int]:
+    """Height and width."""
+    pair = (size, size) if isinstance(size, (int, np.integer)) else tuple(size)
+    if len(pair) != 2 or any(isinstance(side, bool) or int(side) != side or side < 8 for side in pair):
+        raise ValueError(f"image_size must be a number of pixels or (height, width), at least 8; got {size!r}")
+    return int(pair[0]), int(pair[1])
+
+
+def softmax(scores: Array) -> Array:
+    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return scores / scores.sum(axis=1, keepdims=True)
+
+
+def _gpus(device: str) -> list[int]:
+    return [torch.device(device).index or 0] if device.startswith("cuda") else []
+
+
+def _split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
+    codes = examples.targets.numpy()
+    rows = np.arange(len(codes))
+    counts = np.bincount(codes)
+    stratify = codes if counts[counts > 0].min() >= 2 and round(share * len(rows)) >= (counts > 0).sum() else None
+    kept, out = train_test_split(rows, test_size=share, random_state=seed, stratify=stratify)
+    return examples.some(np.sort(kept)), examples.some(np.sort(out))

@@ -1,0 +1,203 @@
+"""From images to batches: resized once, read ahead, in an order that depends on the seed and the epoch alone."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from memclf._cases import chunks
+from memclf._numbers import Array
+from memclf.vision.images import ImageCollection, Pixels
+from memclf.vision.nets.recipes import Recipe
+
+CACHE_BYTES = 2 * 2**30  # resized images up to this total are kept in memory
+READERS = 2  # threads that decode files
+AHEAD = 2  # batches that are prepared before they are needed
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some cases, ready for a network.
+
+    Attributes
+    ----------
+    views : list of tensors (n, 3, h, w)
+        Versions of the images as the recipe makes them, from 0 to 1; one when nothing is trained.
+    features : tensor (n, d) or None
+        Expert features.
+    targets : tensor of int64 (n,)
+    weights : tensor (n,)
+    """
+
+    views: list[Tensor]
+    features: Tensor | None
+    targets: Tensor
+    weights: Tensor
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def to(self, device: torch.device) -> Batch:
+        features = None if self.features is None else self.features.to(device)
+        views = [view.to(device) for view in self.views]
+        return Batch(views, features, self.targets.to(device), self.weights.to(device))
+
+
+class Examples(Dataset[Any]):
+    """Images with what is known about them, handed out in batches.
+
+    Parameters
+    ----------
+    images : ImageCollection
+    size : (height, width)
+        Of the network; images are resized to it whatever their proportions.
+    targets : array of int or None
+        Positions of the classes.
+    features, weights : arrays or None
+    recipe : Recipe or None
+        What makes the views of an image in training.
+    seed : int
+    """
+
+    def __init__(
+        self,
+        images: ImageCollection,
+        size: tuple[int, int],
+        targets: Array | None = None,
+        features: Array | None = None,
+        weights: Array | None = None,
+        recipe: Recipe | None = None,
+        seed: int = 0,
+    ):
+        n = len(images)
+        self.images, self.size, self.recipe, self.seed = images, size, recipe, seed
+        self.targets = torch.zeros(n, dtype=torch.int64) if targets is None else torch.as_tensor(targets)
+        self.features = None if features is None else torch.as_tensor(features, dtype=torch.float32)
+        self.weights = torch.ones(n) if weights is None else torch.as_tensor(weights, dtype=torch.float32)
+        self.epoch = 0
+        self._cache: Pixels | None = None
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> Batch:
+        return self.batch(np.array([index]), training=False)
+
+    def kept(self) -> Examples:
+        """The same examples, with resized images held in memory if they are not too many."""
+        if len(self) * self.size[0] * self.size[1] * 3 <= CACHE_BYTES:
+            self._cache = np.stack(self.images.map(lambda image: resized(image, self.size), n_jobs=READERS))
+        return self
+
+    def digest(self) -> bytes:
+        """What tells these examples from others: pixels if they are held in memory, else the names of the files."""
+        seen = hashlib.blake2b(self.targets.numpy().tobytes() + self.weights.numpy().tobytes(), digest_size=16)
+        if self._cache is not None:
+            seen.update(self._cache.tobytes())
+        else:
+            seen.update(repr([self.images.key(i) for i in range(len(self))]).encode())
+        return seen.digest()
+
+    def some(self, rows: Array) -> Examples:
+        """The examples at these rows."""
+        picked = copy.copy(self)
+        picked.images = self.images[rows]
+        picked.targets, picked.weights = self.targets[rows], self.weights[rows]
+        picked.features = None if self.features is None else self.features[rows]
+        picked._cache = None if self._cache is None else self._cache[rows]
+        return picked
+
+    def pixels(self, rows: Array) -> Pixels:
+        if self._cache is not None:
+            return self._cache[rows]
+        return np.stack([resized(image, self.size) for image in self.images[rows]])
+
+    def batch(self, rows: Array, *, training: bool) -> Batch:
+        pixels = self.pixels(rows)
+        if training and self.recipe is not None:
+            made = [self.recipe.views(p, self._rng(row)) for p, row in zip(pixels, rows, strict=True)]
+            views = [as_tensor(np.stack(view)) for view in zip(*made, strict=True)]
+        else:
+            views = [as_tensor(pixels)]
+        features = None if self.features is None else self.features[rows]
+        return Batch(views, features, self.targets[rows], self.weights[rows])
+
+    def batches(self, size: int, *, training: bool) -> Batches:
+        return Batches(self, size, training)
+
+    def order(self) -> Array:
+        """The order of the cases in this epoch of training."""
+        return np.random.default_rng([self.seed, self.epoch]).permutation(len(self))
+
+    def _rng(self, row: int) -> np.random.Generator:
+        return np.random.default_rng([self.seed, self.epoch, 1 + int(row)])
+
+
+class Embedded(Examples):
+    """Examples that have been through the backbone already: their one view is their embedding."""
+
+    def __init__(self, embeddings: Array, targets: Array, features: Array | None, weights: Array | None, seed: int):
+        super().__init__(embeddings, (0, 0), targets, features, weights, seed=seed)  # type: ignore[arg-type]
+
+    def digest(self) -> bytes:
+        return hashlib.blake2b(np.asarray(self.images).tobytes() + super().digest(), digest_size=16).digest()
+
+    def batch(self, rows: Array, *, training: bool) -> Batch:
+        features = None if self.features is None else self.features[rows]
+        return Batch([torch.as_tensor(self.images[rows])], features, self.targets[rows], self.weights[rows])
+
+
+class Batches:
+    """A walk through examples, in the order of the epoch, with the next batches made in the background."""
+
+    def __init__(self, examples: Examples, size: int, training: bool):
+        self.examples, self.size, self.training = examples, size, training
+
+    def __len__(self) -> int:
+        return len(self._parts())
+
+    def __iter__(self) -> Iterator[Batch]:
+        return ahead(lambda rows: self.examples.batch(rows, training=self.training), self._parts())
+
+    def _parts(self) -> list[Array]:
+        rows = self.examples.order() if self.training else np.arange(len(self.examples))
+        parts = [rows[part] for part in chunks(len(rows), self.size)]
+        if self.training and len(parts) > 1 and len(parts[-1]) == 1:  # batch normalisation needs two
+            last = parts.pop()
+            parts[-1] = np.concatenate([parts[-1], last])
+        return parts
+
+
+def ahead(function: Callable[[Any], Any], items: list[Any]) -> Iterator[Any]:
+    """``map(function, items)`` with a few results made in the background before they are asked for."""
+    with ThreadPoolExecutor(READERS) as workers:
+        waiting = [workers.submit(function, item) for item in items[:AHEAD]]
+        for position in range(len(items)):
+            result = waiting[position % AHEAD].result()
+            if position + AHEAD < len(items):
+                waiting[position % AHEAD] = workers.submit(function, items[position + AHEAD])
+            yield result
+
+
+def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
+    """The image at this height and width."""
+    if image.shape[:2] == size:
+        return image
+    smaller = image.shape[0] >= size[0] and image.shape[1] >= size[1]
+    way = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
+    return cv2.resize(image, size[::-1], interpolation=way)  # type: ignore[return-value]
+
+
+def as_tensor(pixels: Array) -> Tensor:
+    """Images as they lie in memory, from 0 to 1, seen as (n, 3, h, w) in channels-last order."""
+    return torch.from_numpy(np.ascontiguousarray(pixels)).permute(0, 3, 1, 2).float().div_(255)

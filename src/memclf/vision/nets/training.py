@@ -1,0 +1,122 @@
+"""One training run from a plan: everything that skorch's loop is given, and what comes out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import torch
+from skorch.helper import predefined_split
+from torch import Tensor, nn
+
+from memclf._progress import say
+from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
+from memclf.vision.nets.data import Examples
+from memclf.vision.nets.network import Network
+from memclf.vision.nets.recipes import Recipe
+from memclf.vision.nets.trainer import OPTIMIZERS, SCHEDULES, Best, Enough, Progress, Schedule, Trainer, criterion
+
+
+@dataclass
+class Plan:
+    """A module and how to train it; the words are those of `ImageClassifier`."""
+
+    module: nn.Module
+    recipe: Recipe
+    epochs: int
+    batch_size: int
+    lr: float
+    momentum: float
+    weight_decay: float
+    optimizer: str
+    schedule: str | None
+    label_smoothing: float
+    class_weights: Tensor | None
+    patience: int | None
+    frozen: bool
+    checkpoint: Any
+    device: str
+    callbacks: list[Any]
+    seed: int
+    verbose: int
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch_size", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or value != int(value) or value < least:
+                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {getattr(self, name)!r}")
+
+    def settings(self) -> dict[str, Any]:
+        """What a checkpoint must agree with."""
+        left_out = {"module", "checkpoint", "device", "callbacks", "verbose", "class_weights"}
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left_out}
+        found["class_weights"] = None if self.class_weights is None else self.class_weights.tolist()
+        return found
+
+
+def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
+    """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
+    best = None if held_out is None or plan.patience is None else Best(plan.patience)
+    progress = Progress("training", plan.epochs) if plan.verbose else None
+    checkpoint = None
+    if plan.checkpoint is not None:
+        name = fingerprint(plan.settings(), examples.digest(), plan.module.state_dict())
+        checkpoint = Checkpoint(plan.checkpoint, name, best)
+    schedule = Schedule(plan.lr, SCHEDULES[plan.schedule], plan.epochs, examples)
+    callbacks = [schedule, *plan.callbacks, *(each for each in (progress, best, checkpoint) if each is not None)]
+    momentum = {"optimizer__momentum": plan.momentum} if plan.optimizer == "sgd" else {}
+    net = Trainer(
+        plan.module,
+        criterion=criterion(plan.class_weights, plan.label_smoothing),
+        optimizer=OPTIMIZERS[plan.optimizer],
+        optimizer__weight_decay=plan.weight_decay,
+        **momentum,
+        lr=plan.lr,
+        batch_size=plan.batch_size,
+        train_split=None if held_out is None else predefined_split(held_out),
+        callbacks=callbacks,
+        device=plan.device,
+        recipe=plan.recipe,
+        seed=plan.seed,
+        frozen=plan.frozen,
+        verbose=0,
+    )
+    gpus = [torch.device(plan.device).index or 0] if plan.device.startswith("cuda") else []
+    with torch.random.fork_rng(devices=gpus), _frozen(plan):
+        net.initialize()
+        done = 0 if checkpoint is None else checkpoint.restore(net)
+        if done:
+            say(f"going on after epoch {done} of {plan.epochs}", plan.verbose)
+        try:
+            net.notify("on_train_begin", X=examples, y=None)
+            net.fit_loop(examples, None, epochs=plan.epochs - done)
+        except Enough:
+            say(f"stopped after {len(net.history)} epochs; the best was {best.epoch if best else '?'}", plan.verbose)
+        finally:
+            if progress is not None:
+                progress.close()
+        net.notify("on_train_end", X=examples, y=None)
+    if best is not None and best.weights:
+        plan.module.load_state_dict(best.weights)
+    if checkpoint is not None:
+        checkpoint.remove()
+    plan.module.eval()
+    return epochs_of(net)
+
+
+class _frozen:
+    """The backbone's weights need no gradients while only the head is trained."""
+
+    def __init__(self, plan: Plan):
+        self.backbone = plan.module.backbone if plan.frozen and isinstance(plan.module, Network) else None
+
+    def __enter__(self) -> None:
+        if self.backbone is not None:
+            self.backbone.requires_grad_(False)
+
+    def __exit__(self, *error: Any) -> None:
+        if self.backbone is not None:
+            self.backbone.requires_grad_(True)

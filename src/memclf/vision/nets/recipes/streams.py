@@ -1,0 +1,86 @@
+"""Logits of several views of a batch, with the features after some stage changed on the way.
+
+A network offers `stages`: the modules whose outputs are the features after the stem and stage 1, after stage 2, and
+so on. Layer 0 is the input, layer k the output of `stages[k - 1]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from memclf.vision.nets.recipes.base import Recipe
+
+Change = Callable[[int, Tensor], Tensor]
+"""(number of the view, its images or features (N, ...)) -> what replaces them."""
+
+
+@contextmanager
+def mixed_at(module: nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+    """While open, whatever `module` returns is replaced by `change` of it; afterwards, come what may, no longer."""
+
+    def hook(module: nn.Module, args: Any, output: Tensor) -> Tensor:
+        return change(output)
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def logits_of(network: nn.Module, views: Sequence[Tensor]) -> list[Tensor]:
+    """One batch of logits per view.
+
+    `network.forward_views` sees all views at once where it exists, so that batch normalisation takes its statistics
+    over all of them, as the published implementations do by concatenating.
+    """
+    forward_views: Callable[[list[Tensor]], list[Tensor]] | None = getattr(network, "forward_views", None)
+    if len(views) > 1 and forward_views is not None:
+        return list(forward_views(list(views)))
+    return [network(view) for view in views]
+
+
+def changed_at(network: nn.Module, views: Sequence[Tensor], layer: int, change: Change) -> list[Tensor]:
+    """One batch of logits per view, each view having been changed at the given layer."""
+    if layer == 0:
+        return logits_of(network, [change(number, view) for number, view in enumerate(views)])
+    n, seen = len(views[0]), 0
+
+    def change_each(features: Tensor) -> Tensor:
+        # The views come one after the other or concatenated, as `forward_views` sees fit.
+        nonlocal seen
+        parts = [change(seen + k, part) for k, part in enumerate(torch.split(features, n))]
+        seen += len(parts)
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    stages: Sequence[nn.Module] = network.stages  # type: ignore[assignment]
+    with mixed_at(stages[layer - 1], change_each):
+        logits = logits_of(network, views)
+    if seen != len(views):
+        # Labels would be mixed where features were not (or twice): never go on in silence.
+        raise RuntimeError(
+            f"stage {layer} of {type(network).__name__} was passed {seen} times by {len(views)} views; "
+            "every module in `stages` must be used exactly once in a forward pass"
+        )
+    return logits
+
+
+def require_layers(recipe: Recipe, layers: Sequence[int], network: nn.Module) -> None:
+    """Refuse a network that lacks a layer, before chance picks that layer in the middle of an epoch."""
+    offered = len(getattr(network, "stages", ()))
+    if max(layers) > offered:
+        raise ValueError(
+            f"{recipe.name} mixes at layers {tuple(layers)}, but {type(network).__name__} has {offered} stages in its "
+            f"attribute `stages`; use layers={tuple(layer for layer in layers if layer <= offered)} "
+            "or a network that offers more"
+        )
+
+
+def draw_layer(layers: Sequence[int], rng: torch.Generator) -> int:
+    """One of the layers, all equally likely."""
+    return layers[int(torch.randint(len(layers), (), generator=rng))]

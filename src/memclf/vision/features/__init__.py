@@ -25,7 +25,15 @@ __all__ = ["ImageFeatures", "LesionFeatures", "PatchColour", "draw_masks", "near
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'memclf.vision.features' has no attribute {name!r}")
-    return getattr(import_module(f"memclf.vision.features.{_HOMES[name]}"), name)
+    try:
+        module = import_module(f"memclf.vision.features.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("PIL", "cv2"):
+            raise
+        from memclf.exceptions import MissingExtraError
+
+        raise MissingExtraError(f'memclf.vision.features needs {error.name}: pip install "memclf[vision]"') from error
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -22,8 +22,9 @@ ALLOWED = {
     "_inputs": {"similarity"},
     "explain": {"classifier", "routing"},
     "evaluate": {"classifier"},
-    "persist": {"classifier", "selector", "local", "memory", "similarity", ""},
-    "cli": {"persist", ""},
+    "persist": {"classifier", "selector", "local", "memory", "similarity", "vision", ""},
+    "vision": {"similarity.base"},
+    "cli": {"persist", "vision", ""},
     "": {"classifier", "selector", "memory", "persist"},
 }
 

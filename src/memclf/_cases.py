@@ -24,6 +24,12 @@ def take(cases: Any, indices: Array) -> Any:
     return _safe_indexing(cases, indices)
 
 
+def keep(cases: Any, indices: Array) -> Any:
+    """The cases at `indices` as they will be needed later, even when the files they lie in are gone."""
+    picked = take(cases, indices)
+    return picked.loaded() if hasattr(picked, "loaded") else picked
+
+
 def as_cases(X: Any) -> Any:
     """X itself if single cases can be picked from it, else the array that it can be turned into."""
     if sp.issparse(X):

@@ -222,7 +222,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         )
         self.memory_indices_ = self.search_result_.indices
         self.labels_ = self.search_result_.labels
-        self.memories_ = _cases.take(X, self.memory_indices_)
+        self.memories_ = _cases.keep(X, self.memory_indices_)
         self.descriptions_ = _cases.take(Z, self.memory_indices_)
         counted = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
         self.thresholds_ = fit_thresholds(

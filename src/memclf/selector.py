@@ -114,7 +114,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             verbose=self.verbose,
         )
         self.memory_indices_ = self.search_result_.indices
-        self.memories_ = _cases.take(X, self.memory_indices_)
+        self.memories_ = _cases.keep(X, self.memory_indices_)
         self.descriptions_ = _cases.take(Z, self.memory_indices_)
         self.labels_ = self.search_result_.labels
         return self

@@ -64,6 +64,8 @@ def _classes(panel: Any, item: Explanation) -> None:
 
 def _image(case: Any) -> Any:
     """The case as an image, if it is one: a batch of one with two dimensions more, or with colours."""
+    if hasattr(case, "loaded"):  # a collection of images
+        return case[0]
     if not isinstance(case, np.ndarray) or case.dtype == object or case.ndim not in (3, 4):
         return None
     return case[0]

@@ -1,7 +1,7 @@
 """Objects to JSON, arrays and estimators, and back. Nothing here runs code that a file names.
 
 JSON holds what JSON can; every other value is a dictionary with one key that starts with "$" and says what it
-is. Arrays go to one npz file, scikit-learn's objects to one skops file.
+is. Arrays go to one npz file, scikit-learn's objects to one skops file, tensors to one safetensors file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memclf.classifier import MemoryClassifier
 from memclf.exceptions import ModelFolderError
 from memclf.local.pool import Pool
 from memclf.memory.result import MemorySearchResult, Round
-from memclf.persist import references
+from memclf.persist import references, vision
 from memclf.selector import MemorySelector
 from memclf.similarity import (
     CombinedSimilarity,
@@ -60,6 +60,8 @@ class Encoder:
         self.arrays: dict[str, Array] = {}
         self.parts: dict[str, Any] = {}
         self.functions: list[dict[str, Any]] = []
+        self.shared: dict[str, Any] = {}  # objects that several others hold
+        self.tensors: dict[str, Any] = {}
         self._seen: dict[int, str] = {}
 
     def encode(self, value: Any, where: str = "model") -> Any:
@@ -106,10 +108,28 @@ class Encoder:
                 "$record": kind.__name__,
                 "fields": {n: self.encode(v, f"{where}.{n}") for n, v in vars(value).items()},
             }
+        if vision.is_ours(value):
+            return vision.encode(self, value, where)
         if id(value) not in self._seen:  # memories may share a classifier
             self._seen[id(value)] = f"p{len(self.parts)}"
             self.parts[self._seen[id(value)]] = value
         return {"$part": self._seen[id(value)]}
+
+    def once(self, value: Any, encoded: Callable[[], Any]) -> dict[str, Any]:
+        """A reference to something that is written once, however many objects hold it."""
+        if id(value) not in self._seen:
+            self._seen[id(value)] = name = f"s{len(self._seen)}"
+            self.shared[name] = encoded()
+        return {"$shared": self._seen[id(value)]}
+
+    def tensors_of(self, module: Any) -> str:
+        """The name under which a module's tensors are stored, once."""
+        from memclf.vision.nets.weights import tensors_of
+
+        if id(module) not in self._seen:
+            self._seen[id(module)] = name = f"t{len(self._seen)}"
+            self.tensors.update({f"{name}.{key}": tensor for key, tensor in tensors_of(module).items()})
+        return self._seen[id(module)]
 
     def _array(self, value: Array) -> str:
         name = f"a{len(self.arrays)}"
@@ -150,10 +170,16 @@ class Decoder:
         arrays: Mapping[str, Array],
         parts: Mapping[str, Any],
         find_function: Callable[[Mapping[str, Any]], Any],
+        shared: Mapping[str, Any] | None = None,
+        tensors: Mapping[str, Any] | None = None,
     ):
         self.arrays = arrays
         self.parts = parts
         self.find_function = find_function
+        self.shared = shared or {}
+        self.tensors = tensors or {}
+        self.backbones: dict[str, Any] = {}
+        self._decoded: dict[str, Any] = {}
 
     def decode(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -192,6 +218,11 @@ class Decoder:
 
     def _part(self, mark: Any, _: Any) -> Any:
         return self.parts[mark]
+
+    def _shared(self, mark: Any, _: Any) -> Any:
+        if mark not in self._decoded:
+            self._decoded[mark] = self.decode(self.shared[mark])
+        return self._decoded[mark]
 
     def _sparse(self, mark: Any, value: Any) -> Any:
         kind = sp.csr_matrix if value["matrix"] else sp.csr_array
@@ -239,10 +270,12 @@ _DECODERS: dict[str, Callable[[Decoder, Any, Any], Any]] = {
     "$partial": Decoder._partial,
     "$function": Decoder._function,
     "$part": Decoder._part,
+    "$shared": Decoder._shared,
     "$sparse": Decoder._sparse,
     "$table": Decoder._table,
     "$record": Decoder._record,
     "$memclf": Decoder._memclf,
+    "$vision": vision.decode,
 }
 
 

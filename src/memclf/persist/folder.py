@@ -7,6 +7,7 @@ so that at any moment the folder holds one whole model, the old or the new.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -29,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from memclf.classifier import MemoryClassifier
 from memclf.exceptions import MemclfError, ModelFolderError, UntrustedTypeError
-from memclf.persist import archive, references, sane
+from memclf.persist import archive, references, sane, vision
 from memclf.persist.card import model_card
 from memclf.persist.codec import Decoder, Encoder
 from memclf.persist.summary import input_schema, training_summary
@@ -43,7 +44,7 @@ MANIFEST = "manifest.json"
 CARD = "MODEL_CARD.md"
 MODELS = (MemoryClassifier, MemorySelector)
 OWN_NAME = re.compile(r"(manifest\.json\.)?data-[0-9a-f]{12}")  # of data folders and of manifests on their way
-FILE_NAME = re.compile(r"data-[0-9a-f]{12}/[a-z]+\.(npz|skops)")
+FILE_NAME = re.compile(r"data-[0-9a-f]{12}/[a-z]+\.(npz|skops|safetensors)")
 MAX_MANIFEST = 64 * 2**20
 MAX_BYTES = 8 * 2**30
 
@@ -69,6 +70,8 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     encoder = Encoder()
     tree = encoder.encode(model)
     payload = {"arrays.npz": archive.write_arrays(encoder.arrays), "estimators.skops": _dump_parts(encoder.parts)}
+    if encoder.tensors:
+        payload["networks.safetensors"] = vision.write_tensors(encoder.tensors)
     needs = sorted(strangers(payload["estimators.skops"]) | {f"{f['module']}.{f['name']}" for f in encoder.functions})
 
     data = folder / f"data-{uuid.uuid4().hex[:12]}"
@@ -89,6 +92,7 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
             for name, content in payload.items()
         },
         "model": tree,
+        **({"shared": encoder.shared} if encoder.shared else {}),
     }
     manifest["sha256"] = _own_hash(manifest)
     text = json.dumps(manifest, indent=1, allow_nan=False).encode()
@@ -146,7 +150,12 @@ def load(
         arrays = archive.read_arrays(content, name, manifest["arrays"])
         name, content = by_kind["estimators.skops"]
         parts = _load_parts(content, name, allowed)
-        decoder = Decoder(arrays, parts, lambda wanted: references.find(wanted, allowed, given))
+        tensors = None
+        if "networks.safetensors" in by_kind:
+            name, content = by_kind["networks.safetensors"]
+            tensors = vision.read_tensors(content, name)
+        find = functools.partial(references.find, trusted=allowed, given=given)
+        decoder = Decoder(arrays, parts, find, manifest.get("shared"), tensors)
         model = decoder.decode(manifest["model"])
         if type(model) not in MODELS:
             raise ModelFolderError(f"{folder / MANIFEST} holds a {type(model).__name__}, not a model")
@@ -301,7 +310,8 @@ def _check_size(manifest: bytes, payload: Mapping[str, bytes]) -> None:
     for name, content in payload.items():
         if len(content) > MAX_BYTES:
             raise ModelFolderError(f"{name} would have {len(content)} bytes, more than {MAX_BYTES}")
-        archive.opened(content, name).close()
+        if not name.endswith(".safetensors"):
+            archive.opened(content, name).close()
 
 
 def _write(path: Path, content: bytes) -> None:

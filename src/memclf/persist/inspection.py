@@ -33,6 +33,8 @@ def inspect_folder(folder: str | Path) -> Inspection:
     for name, entry in manifest["files"].items():
         try:
             content = read_file(folder, name, entry)
+            if name.endswith(".safetensors"):
+                continue
             with archive.opened(content, name) as opened:
                 if name.endswith(".skops"):
                     for node in _dictionaries(json.loads(archive.read(opened, "schema.json", name))):
@@ -44,7 +46,7 @@ def inspect_folder(folder: str | Path) -> Inspection:
             problems.append(str(error))
         except Exception as error:
             problems.append(f"{name} is not a file of estimators: {type(error).__name__}: {error}")
-    for node in _dictionaries(manifest["model"]):
+    for node in _dictionaries([manifest["model"], manifest.get("shared")]):
         if isinstance(function := node.get("$function"), dict):
             unknown.add(f"{function.get('module')}.{function.get('name')}")
     return Inspection(manifest, dict(sorted(types.items())), sorted(unknown), problems)

@@ -235,8 +235,16 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def _build(self, n_features: int) -> Network:
         backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
         load_pretrained(backbone, self.backbone, self.pretrained)
-        width = backbones.width_of(backbone.module, self.image_size_)
-        network = Network(backbone.module, width, len(self.classes_), n_features, backbone.mean, backbone.std)
+        architecture = {
+            "backbone": self.backbone,
+            "size": self.image_size_,
+            "width": backbones.width_of(backbone.module, self.image_size_),
+            "n_classes": len(self.classes_),
+            "n_features": n_features,
+            "mean": backbone.mean,
+            "std": backbone.std,
+        }
+        network = Network.from_architecture(architecture, backbone.module)
         return network.to(memory_format=torch.channels_last)
 
     def _class_weights(self, codes: Array) -> torch.Tensor | None:

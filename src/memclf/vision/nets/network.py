@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from memclf.vision.nets.backbones import stages_of
+from memclf.vision.nets.backbones import build, stages_of
 
 
 class Network(nn.Module):
@@ -42,8 +43,23 @@ class Network(nn.Module):
         self.backbone = backbone
         self.head = nn.Linear(width + n_features, n_classes)
         self.width, self.n_features = width, n_features
+        self.architecture: dict[str, Any] = {}
         self.register_buffer("mean", torch.tensor(mean, dtype=torch.float32).view(1, 3, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(std, dtype=torch.float32).view(1, 3, 1, 1), persistent=False)
+
+    @classmethod
+    def from_architecture(cls, architecture: dict[str, Any], backbone: nn.Module | None = None) -> Network:
+        """A network from a description of it, with fresh weights, or around a backbone that there is already.
+
+        The description holds `backbone` (a name or a function), `size`, `width`, `n_classes`, `n_features`, `mean`
+        and `std`; it stays with the network as `architecture`.
+        """
+        size = (int(architecture["size"][0]), int(architecture["size"][1]))
+        module = build(architecture["backbone"], size).module if backbone is None else backbone
+        names = ("width", "n_classes", "n_features", "mean", "std")
+        network = cls(module, **{name: architecture[name] for name in names})
+        network.architecture = architecture
+        return network
 
     @property
     def stages(self) -> list[nn.Module]:

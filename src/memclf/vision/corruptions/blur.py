@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.vision.corruptions import draws
 from memclf.vision.corruptions.motion import DIRECT_CELLS, motion
 from memclf.vision.corruptions.pixels import Pixels, floats, gaussian, to_bytes
 from memclf.vision.corruptions.zoom import cropped, enlarged

@@ -7,6 +7,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from PIL import Image
 from scipy.fft import dctn, idctn
 
 from memclf._numbers import Array
@@ -15,6 +16,10 @@ from memclf.vision.corruptions import draws
 from memclf.vision.corruptions.pixels import Pixels, floats, to_bytes
 
 LEVELS = np.arange(256)
+
+
+def _channels(image: Pixels) -> Any:
+    return cv2.split(image)
 
 
 def contrast(image: Pixels, *, factor: float) -> Pixels:
@@ -28,9 +33,9 @@ def brightness(image: Pixels, *, offset: float) -> Pixels:
     """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
     if image.ndim == 2:
         return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
-    red, green, blue = cv2.split(image)
-    largest = cv2.max(cv2.max(red, green), blue).astype(np.uint16) << np.uint16(8)
-    return _brightened(offset).take(largest[..., None] | image)
+    red, green, blue = _channels(image)
+    rows = np.maximum(np.maximum(red, green), blue).astype(np.uint16) << np.uint16(8)
+    return draws.look_up(_brightened(offset), rows[..., None] | image)
 
 
 @lru_cache(maxsize=16)
@@ -49,9 +54,9 @@ def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
     """
     if image.ndim == 2:
         return image.copy()
-    red, green, blue = cv2.split(image)
-    largest, smallest = cv2.max(cv2.max(red, green), blue), cv2.min(cv2.min(red, green), blue)
-    scale = _saturated(factor, offset).take((largest.astype(np.uint16) << np.uint16(8)) | smallest)
+    red, green, blue = _channels(image)
+    largest, smallest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+    scale = draws.look_up(_saturated(factor, offset), (largest.astype(np.uint16) << np.uint16(8)) | smallest)
     grey = (largest == smallest).view(np.uint8)
     top = floats(largest)
     below = [largest - red, largest - green + grey, largest - blue + grey]
@@ -71,33 +76,20 @@ def _saturated(factor: float, offset: float) -> Array:
 
 
 def jpeg_compression(image: Pixels, *, quality: int) -> Pixels:
-    colour = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+    colour: Any = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
     done, encoded = cv2.imencode(".jpg", colour, (cv2.IMWRITE_JPEG_QUALITY, quality))
     if not done:
         raise ImageError(f"an image of shape {image.shape} cannot be encoded as JPEG")
-    decoded = cv2.imdecode(encoded, cv2.IMREAD_GRAYSCALE if image.ndim == 2 else cv2.IMREAD_COLOR)
-    return decoded if image.ndim == 2 else cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB)  # type: ignore[return-value]
+    decoded: Any = cv2.imdecode(encoded, cv2.IMREAD_GRAYSCALE if image.ndim == 2 else cv2.IMREAD_COLOR)
+    return decoded if image.ndim == 2 else np.asarray(cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB), dtype=np.uint8)
 
 
 def pixelate(image: Pixels, *, scale: float) -> Pixels:
-    """Means of blocks, each shown where its block was; the blocks are those of Pillow's box filter."""
-    (rows, back_rows), (columns, back_columns) = (_blocks(side, scale) for side in image.shape[:2])
-    sums = cv2.integral(image, sdepth=cv2.CV_32S if image.size < 2**24 else cv2.CV_64F)
-    corners = sums.take(rows, axis=0).take(columns, axis=1)
-    totals = np.diff(np.diff(corners, axis=0), axis=1)
-    areas = np.diff(rows)[:, None] * np.diff(columns)
-    areas = areas if image.ndim == 2 else areas[..., None]
-    means = ((2 * totals + areas) // (2 * areas)).astype(np.uint8)
-    return means.take(back_rows, axis=0).take(back_columns, axis=1)
-
-
-@lru_cache(maxsize=64)
-def _blocks(side: int, scale: float) -> tuple[Array, Array]:
-    """Where the blocks along one side begin and end, and the block that each pixel then shows."""
-    count = max(1, int(side * scale))
-    edges = (np.arange(count + 1) * (side / count) + 0.5).astype(np.intp)
-    shown = ((np.arange(side) + 0.5) * (count / side)).astype(np.intp)
-    return edges, np.minimum(shown, count - 1)
+    """Shrunk by Pillow's box filter, then enlarged again pixel by pixel."""
+    height, width = image.shape[:2]
+    small = Image.fromarray(image).resize((int(width * scale), int(height * scale)), Image.Resampling.BOX)
+    enlarged = cv2.resize(np.asarray(small), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
+    return np.asarray(enlarged, dtype=np.uint8)
 
 
 def elastic_transform(

@@ -35,7 +35,7 @@ def steps(radius: int, sigma: float, angle: float, shape: tuple[int, ...]) -> li
 def motion(values: Any, radius: int, sigma: float, angle: float) -> Any:
     """Float32 values blurred along a line; the edge is repeated."""
     taken = steps(radius, sigma, angle, values.shape)
-    reach_y, reach_x = (max(abs(step[axis]) for step in taken) for axis in (0, 1))
+    reach_y, reach_x = max(abs(y) for y, _, _ in taken), max(abs(x) for _, x, _ in taken)
     padded = cv2.copyMakeBorder(values, reach_y, reach_y, reach_x, reach_x, cv2.BORDER_REPLICATE)
     height, width = values.shape[:2]
     total = None

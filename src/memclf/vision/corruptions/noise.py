@@ -17,7 +17,7 @@ from memclf.vision.corruptions.pixels import Pixels, to_bytes
 
 def gaussian_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
     """x + N(0, std). Pixels are whole numbers, so that truncating the sum is adding the truncated noise."""
-    noise = _whole_noise(std).take(draws.bits(rng, image.shape))
+    noise = draws.look_up(_whole_noise(std), draws.bits(rng, image.shape))
     return cv2.add(image, noise, dtype=cv2.CV_8U)  # type: ignore[return-value]
 
 
@@ -28,7 +28,7 @@ def _whole_noise(std: float) -> NDArray[np.int16]:
 
 def speckle_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
     """x + x N(0, std)."""
-    factor = _factors(std).take(draws.bits(rng, image.shape))
+    factor = draws.look_up(_factors(std), draws.bits(rng, image.shape))
     return to_bytes(np.multiply(factor, image, out=factor))
 
 
@@ -50,12 +50,13 @@ def impulse_noise(image: Pixels, rng: np.random.Generator, *, amount: float) -> 
 def shot_noise(image: Pixels, rng: np.random.Generator, *, photons: float) -> Pixels:
     """Poisson(photons x) / photons, from an alias table for each of the 256 grey values."""
     alias = _poisson(photons)
-    drawn = draws.bits(rng, image.shape)
-    rest_bits = np.uint16(16 - alias.column_bits)
-    column = drawn >> rest_bits
-    cell = (image.astype(np.uint16) << np.uint16(alias.column_bits)) | column
-    rest = drawn & np.uint16((1 << int(rest_bits)) - 1)
-    return np.where(rest < alias.threshold.take(cell), alias.own.take(column), alias.other.take(cell))
+    drawn = draws.bits(rng, image.shape).reshape(-1)
+    noisy = np.empty_like(image)
+    values, result = image.reshape(-1), noisy.reshape(-1)
+    for start in range(0, image.size, draws.BLOCK):
+        part = slice(start, start + draws.BLOCK)
+        result[part] = alias.draw(values[part], drawn[part])
+    return noisy
 
 
 class Alias(NamedTuple):
@@ -65,6 +66,14 @@ class Alias(NamedTuple):
     threshold: NDArray[np.uint16]
     own: Pixels
     other: Pixels
+
+    def draw(self, values: Pixels, drawn: NDArray[np.uint16]) -> Pixels:
+        """The high bits choose a column, the low ones between the column and its alias."""
+        low_bits = np.uint16(16 - self.column_bits)
+        column = drawn >> low_bits
+        cell = (values.astype(np.uint16) << np.uint16(self.column_bits)) | column
+        low = drawn & np.uint16((1 << int(low_bits)) - 1)
+        return np.where(low < self.threshold.take(cell), self.own.take(column), self.other.take(cell))
 
 
 @lru_cache(maxsize=16)

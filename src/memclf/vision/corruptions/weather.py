@@ -23,7 +23,7 @@ EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]], dtype=np.float32)
 def fog(image: Pixels, rng: np.random.Generator, *, strength: float, decay: float) -> Pixels:
     """(x + strength * plasma) scaled so that the brightest pixel could not get brighter."""
     height, width = image.shape[:2]
-    clouds = plasma(1 << (max(height, width) - 1).bit_length(), decay, rng)[:height, :width]
+    clouds = plasma(height, width, decay, rng)
     top = int(image.max()) / 255
     share = top / (top + strength)
     layer = spread(clouds * np.float32(255 * strength * share), image)
@@ -63,13 +63,14 @@ def snow(
     blend: float,
 ) -> Pixels:
     """Whitened image and two layers of flakes: enlarged noise above a threshold, blurred along a steep line."""
-    flakes = _flakes(rng, *image.shape[:2], loc, scale, zoom, threshold, radius, sigma)
-    both = cv2.add(flakes, flakes[::-1, ::-1])
+    flakes = _flakes(rng, image.shape[0], image.shape[1], loc, scale, zoom, threshold, radius, sigma)
+    both = spread(cv2.add(flakes, flakes[::-1, ::-1]), image)
     values = floats(image)
     grey = values if image.ndim == 2 else cv2.cvtColor(values, cv2.COLOR_RGB2GRAY)
-    whitened = np.maximum(values, spread(grey * np.float32(1.5) + np.float32(127.5), image))
-    mixed = cv2.addWeighted(values, blend, whitened, 1 - blend, 0)
-    return to_bytes(cv2.add(mixed, spread(both, image), dtype=cv2.CV_32F))
+    # blend * x + (1 - blend) * max(x, white) is the larger of x and the blend with white
+    white = spread((grey * np.float32(1.5) + np.float32(127.5)) * np.float32(1 - blend), image)
+    whitened = cv2.add(cv2.scaleAdd(values, blend, white), both, dtype=cv2.CV_32F)
+    return np.maximum(to_bytes(whitened), cv2.add(image, both))
 
 
 def _flakes(

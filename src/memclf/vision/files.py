@@ -80,6 +80,8 @@ def _pillow_to_rgb(image: Image.Image) -> Pixels:
 def as_rgb(image: Any, name: str) -> Pixels:
     """An array of one image as uint8 of height x width x 3."""
     image = np.asarray(image)
+    if not image.size:
+        raise ImageError(f"{name} has shape {image.shape}; an image has at least one pixel")
     if image.dtype != np.uint8:
         image = _to_bytes(image, name)
     if image.ndim == 3 and image.shape[2] == 1:
@@ -97,7 +99,7 @@ def as_rgb(image: Any, name: str) -> Pixels:
 def _to_bytes(image: Array, name: str) -> Pixels:
     if image.dtype == bool:
         return image.astype(np.uint8) * np.uint8(255)
-    if image.dtype.kind != "f" or not (image.size and image.min() >= 0 and image.max() <= 1):
-        seen = f"from {image.min()} to {image.max()}" if image.size and image.dtype.kind in "fiu" else "of no use"
+    if image.dtype.kind != "f" or not (image.min() >= 0 and image.max() <= 1):
+        seen = f"from {image.min()} to {image.max()}" if image.dtype.kind in "fiu" else "of no use"
         raise ImageError(f"{name} holds {image.dtype} {seen}; images are uint8 from 0 to 255 or floats from 0 to 1")
     return np.rint(image * 255).astype(np.uint8)

@@ -137,8 +137,8 @@ class ImageCollection:
             index = index[0]
         if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
             return self._image(range(len(self))[index])
-        if isinstance(index, tuple):
-            raise IndexError(f"images are indexed along one dimension, got {index!r}")
+        if isinstance(index, tuple) or not (isinstance(index, slice) or hasattr(index, "__len__")):
+            raise IndexError(f"images are indexed along one dimension, by positions or a slice; got {index!r}")
         rows = np.arange(len(self))[index if isinstance(index, slice) else np.asarray(index, dtype=_kind(index))]
         picked = object.__new__(type(self))
         picked.__dict__.update(self.__dict__)

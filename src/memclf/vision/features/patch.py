@@ -21,8 +21,9 @@ SCORES = ("intensity", "standing_out")
 class PatchColour(ImageFeatures):
     """The channel (0 red, 1 green, 2 blue) of the coloured patch in an image, and how clearly it shows.
 
-    Numbers: `channel`, then `red`, `green`, `blue`: how far each channel stands out from the larger of the other
-    two, as a share of the full range. All three are 0 in an image without colour, whose `channel` means nothing.
+    The one number is `channel`. When `graded`, `red`, `green` and `blue` follow: how far each channel stands out
+    from the larger of the other two, as a share of the full range. All three are 0 in an image without colour,
+    whose `channel` (0) means nothing.
 
     Parameters
     ----------
@@ -40,6 +41,9 @@ class PatchColour(ImageFeatures):
     block : int or None
         Of the robust way, the side of a block in pixels; None: 1/25 of the image's shorter side. The patch
         should be at least twice as wide, so that a whole block falls on it.
+    graded : bool
+        Whether to tell how clearly each colour shows, too. A tree that splits on these numbers trusts the contrast
+        it was trained on, so they are left out unless asked for; `near_colour` uses only their proportions.
     n_jobs : int or None
         Threads that look at images at the same time.
 
@@ -52,6 +56,8 @@ class PatchColour(ImageFeatures):
     >>> image = np.zeros((100, 100, 3), dtype=np.uint8)
     >>> image[20:40, 50:70] = 0, 255, 0
     >>> PatchColour().transform([image])
+    array([[1.]])
+    >>> PatchColour(graded=True).transform([image])
     array([[1., 0., 1., 0.]])
     """
 
@@ -67,6 +73,7 @@ class PatchColour(ImageFeatures):
         min_size: int = 50,
         score: str = "intensity",
         block: int | None = None,
+        graded: bool = False,
         n_jobs: int | None = None,
     ):
         self.method = method
@@ -76,6 +83,7 @@ class PatchColour(ImageFeatures):
         self.min_size = min_size
         self.score = score
         self.block = block
+        self.graded = graded
         self.n_jobs = n_jobs
 
     def measure(self, image: Pixels, info: Info) -> Array:
@@ -89,7 +97,12 @@ class PatchColour(ImageFeatures):
         else:
             strength = self._standing_out(image).reshape(-1, 3).max(axis=0)
             channel = strength.argmax()
-        return np.array([channel, *np.maximum(strength / 255, 0)], dtype=np.float64)
+        row = np.array([channel, *np.maximum(strength / 255, 0)], dtype=np.float64)
+        return row if self.graded else row[:1]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the numbers."""
+        return np.array(self.names if self.graded else self.names[:1], dtype=object)
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """Where the patch is: the chosen segment, or the pixels around the chosen block that stand out like it."""
@@ -181,7 +194,8 @@ def same_colour(A: Array, B: Array) -> Array:
 def near_colour(A: Array, B: Array) -> Array:
     """A graded one: the cosine of the angle between what stands out in two images, in whatever strength.
 
-    Images in which nothing stands out are alike among themselves, and unlike all others.
+    ``FunctionSimilarity(near_colour, batched=True, features=PatchColour(graded=True))``. Images in which nothing
+    stands out are alike among themselves, and unlike all others.
 
     >>> near_colour(np.array([[1, 0, 0.9, 0]]), np.array([[1, 0, 0.2, 0], [2, 0, 0.3, 0.4]]))
     array([[1. , 0.6]])

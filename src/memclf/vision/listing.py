@@ -48,7 +48,7 @@ def list_folder(folder: Path) -> Listing:
     found = sorted(
         (path.relative_to(folder).as_posix(), path)
         for path in folder.rglob("*")
-        if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() and not path.name.startswith(".")
+        if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() and not _hidden(path.relative_to(folder))
     )
     if not found:
         raise ImageError(f"{folder} holds no images ({', '.join(sorted(IMAGE_SUFFIXES))})")
@@ -59,6 +59,10 @@ def list_folder(folder: Path) -> Listing:
     if loose:
         raise ImageError(f"{folder} holds both class folders and loose images ({loose[0]}), whose class nobody knows")
     return Listing(paths, np.array([key.split("/")[0] for key in keys]), None, keys)
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def list_csv(
@@ -75,6 +79,9 @@ def list_csv(
             rows = list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ImageError(f"{file} cannot be read as a CSV file: {error}") from error
+    for number, row in enumerate(rows, start=1):
+        if None in row or None in row.values():  # as DictReader marks too many and too few values
+            raise ImageError(f"row {number} of {file} has not one value for each of the columns {columns}")
     path = path or next((name for name in PATH_COLUMNS if name in columns), None)
     label = label or next((name for name in LABEL_COLUMNS if name in columns), None)
     if path is None:

@@ -4,17 +4,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memclf.vision.features.base import ImageFeatures
+    from memclf.vision.features.base import ImageFeatures, draw_masks
     from memclf.vision.features.leaf import LeafColours
     from memclf.vision.features.lesion import LesionFeatures
-    from memclf.vision.features.patch import PatchColour
+    from memclf.vision.features.patch import PatchColour, near_colour, same_colour
 
-__all__ = ["ImageFeatures", "LeafColours", "LesionFeatures", "PatchColour"]
+__all__ = [
+    "ImageFeatures",
+    "LeafColours",
+    "LesionFeatures",
+    "PatchColour",
+    "draw_masks",
+    "near_colour",
+    "same_colour",
+]
 
-_HOMES = {"ImageFeatures": "base", "LeafColours": "leaf", "LesionFeatures": "lesion", "PatchColour": "patch"}
+# Loaded when asked for, since they bring in OpenCV.
+_HOMES = {
+    "ImageFeatures": "base",
+    "LeafColours": "leaf",
+    "LesionFeatures": "lesion",
+    "PatchColour": "patch",
+    "draw_masks": "base",
+    "near_colour": "patch",
+    "same_colour": "patch",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'memclf.vision.features' has no attribute {name!r}")
-    return getattr(import_module(f"memclf.vision.features.{_HOMES[name]}"), name)
+    try:
+        module = import_module(f"memclf.vision.features.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in ("PIL", "cv2"):
+            raise
+        from memclf.exceptions import MissingExtraError
+
+        raise MissingExtraError(f'memclf.vision.features needs {error.name}: pip install "memclf[vision]"') from error
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

@@ -37,7 +37,7 @@ class PatchColour(ImageFeatures):
     score : {"intensity", "standing_out"}
         Of the paper's way, what makes a segment the patch: its largest channel mean (the paper; a background
         brighter than the patch wins), or its largest channel mean less the mean of the other two. Segments of
-        equal intensity are told apart by the latter, and then the first one wins.
+        equal intensity are told apart by the latter, then by size.
     block : int or None
         Of the robust way, the side of a block in pixels; None: 1/25 of the image's shorter side. The patch
         should be at least twice as wide, so that a whole block falls on it.
@@ -148,9 +148,14 @@ class PatchColour(ImageFeatures):
         height, width = like.shape
         top, bottom = (np.array([row, row + 1]) * height // out.shape[0]).tolist()
         left, right = (np.array([column, column + 1]) * width // out.shape[1]).tolist()
-        inside = pieces[top : bottom + 1, left : right + 1]
-        numbers = np.bincount(inside[inside > 0])
-        return np.zeros_like(like) if not len(numbers) else pieces == numbers.argmax()
+        block = (slice(top, max(bottom, top + 1)), slice(left, max(right, left + 1)))
+        votes = np.bincount(pieces[block].ravel())
+        votes[0] = 0
+        if votes.any():
+            return np.asarray(pieces == votes.argmax())
+        outline = np.zeros_like(like)  # too fine a structure to be found again: the block itself
+        outline[block] = True
+        return outline
 
     # ------------------------------------------------------------------------------------------ the paper's way
 
@@ -160,7 +165,7 @@ class PatchColour(ImageFeatures):
     def _chosen(self, labels: Any, means: Array) -> int:
         """The number of the segment that is the patch."""
         sizes = np.bincount(labels.ravel(), minlength=len(means))
-        largest = np.sort(np.argsort(-sizes, kind="stable")[: self.n_segments])
+        largest = np.argsort(-sizes, kind="stable")[: self.n_segments]
         colour = means[largest]
         intensity = colour.max(axis=1)
         standing_out = intensity - (colour.sum(axis=1) - intensity) / 2
@@ -201,7 +206,7 @@ def near_colour(A: Array, B: Array) -> Array:
     array([[1. , 0.6]])
     """
     a, b = (_directions(rows[:, 1:4]) for rows in (A, B))
-    return np.clip(a @ b.T, 0.0, 1.0)
+    return np.clip((a @ b.T).round(12), 0.0, 1.0)  # rounded, so that a case is fully alike to itself
 
 
 def _directions(strengths: Array) -> Array:

@@ -96,7 +96,12 @@ class Similarity(BaseEstimator):
             some, labels = (X, y) if kept is None else (_cases.take(X, kept), y)
             if kept is not None and y is not None:
                 labels = _cases.take(_cases.as_cases(y), kept)
-            self.features_ = clone(self.features).fit(some, labels)
+            self.features_ = clone(self.features)
+            if getattr(self.features_, "takes_all_at_once", False):
+                for name, value in (("n_jobs", self.n_jobs), ("verbose", self.verbose)):
+                    if getattr(self.features_, name) in (None, 0):
+                        setattr(self.features_, name, value)
+            self.features_.fit(some, labels)
         return extract(self.features_, X, n_jobs=self.n_jobs, verbose=self.verbose)
 
 
@@ -142,6 +147,8 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 
     """Features of all cases, in parallel chunks, in the order of the cases."""
     n = _cases.count(X)
     workers = effective_n_jobs(n_jobs)
+    if getattr(features, "takes_all_at_once", False):
+        return features.transform(X)
     if workers == 1 and not verbose:
         return _extract_chunk(features, X)
     parts = list(_cases.chunks(n, -(-n // (8 * workers))))

@@ -1,23 +1,12 @@
-"""Expert features: named numbers from images, and the masks behind them."""
+"""Expert features: each looks at an image and returns named numbers, and the masks behind them for display."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memclf.vision.features.base import ImageFeatures, draw_masks
-    from memclf.vision.features.leaf import LeafColours
     from memclf.vision.features.lesion import LesionFeatures
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
-
-__all__ = [
-    "ImageFeatures",
-    "LeafColours",
-    "LesionFeatures",
-    "PatchColour",
-    "draw_masks",
-    "near_colour",
-    "same_colour",
-]
 
 # Loaded when asked for, since they bring in OpenCV.
 _HOMES = {
@@ -29,6 +18,8 @@ _HOMES = {
     "near_colour": "patch",
     "same_colour": "patch",
 }
+
+__all__ = ["ImageFeatures", "LesionFeatures", "PatchColour", "draw_masks", "near_colour", "same_colour"]
 
 
 def __getattr__(name: str) -> Any:

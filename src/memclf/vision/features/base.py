@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from memclf._cases import chunks
 from memclf._numbers import Array
+from memclf._progress import track
 from memclf.vision.files import as_rgb
 from memclf.vision.images import READ_AHEAD, ImageCollection, Pixels, as_images
 
@@ -39,6 +40,8 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     names: tuple[str, ...] = ()
     n_jobs: int | None = None
+    verbose: int = 0
+    takes_all_at_once = True  # for similarities: workers are its own business, and `relate` wants to see everything
 
     def measure(self, image: Pixels, info: Info) -> Any:
         """The numbers of one image, in the order of `names`. `info` is what the collection knows about it."""
@@ -63,10 +66,12 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     def _measured(self, images: ImageCollection) -> Array:
         """What `measure` says of each image."""
-        parts = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._measure_some)(images, part) for part in chunks(len(images), READ_AHEAD)
+        slices = list(chunks(len(images), READ_AHEAD))
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+            delayed(self._measure_some)(images, part) for part in slices
         )
-        rows = [row for part in parts for row in part]
+        tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
+        rows = [row for part in tracked for row in part]
         return np.array(rows, dtype=np.float64).reshape(len(images), len(self.get_feature_names_out()))
 
     def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:

@@ -19,8 +19,9 @@ from memclf.vision.corruptions.table import parameters
 SEVERITIES = (1, 2, 3, 4, 5)
 
 
-def photograph(height=61, width=90):
+def photograph():
     """Edges, gradients, flat regions and texture, without a file."""
+    height, width = 61, 90
     y, x = np.mgrid[:height, :width]
     image = np.stack([x * 255 / width, y * 255 / height, 127 + 120 * np.sin(x / 5) * np.cos(y / 7)], axis=2)
     image[10:30, 20:50] = (250, 20, 90)
@@ -53,7 +54,7 @@ def test_defocus_is_a_correlation_with_the_disk(severity):
 
 @pytest.mark.parametrize(
     ("radius", "alias_sigma", "total"),
-    [(3, 0.1, 1), (6, 0.5, 1), (7, 0.5, 1), (8, 0.5, 1.013), (10, 0.5, 1.011), (12, 0.5, 1.008)],
+    [(3, 0.1, 1), (6, 0.5, 1), (7, 0.5, 1.003), (8, 0.5, 1.013), (10, 0.5, 1.011), (12, 0.5, 1.008)],
 )
 def test_the_disk_is_not_renormalised_after_its_smoothing(radius, alias_sigma, total):
     assert disk(radius, alias_sigma).sum() == pytest.approx(total, abs=6e-4)
@@ -149,7 +150,7 @@ def slow_glass(image, max_delta, down, right):
 
 @pytest.mark.parametrize("max_delta", [1, 2, 3, 4])
 def test_glass_blur_finds_the_pixels_that_the_walk_would_copy(max_delta):
-    image = photograph(40, 37)
+    image = photograph()[20:60, 10:47]
     height, width = image.shape[:2]
     size = (2, height - 2 * max_delta, width - 2 * max_delta)
     down, right = np.random.default_rng(3).integers(-max_delta, max_delta, size=size, dtype=np.int32)

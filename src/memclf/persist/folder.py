@@ -34,7 +34,7 @@ from memclf.persist import archive, references, sane, vision
 from memclf.persist.card import model_card
 from memclf.persist.codec import Decoder, Encoder
 from memclf.persist.summary import input_schema, training_summary
-from memclf.persist.trust import SCIKIT_LEARN, trusted_names
+from memclf.persist.trust import KNOWN, trusted_names
 from memclf.selector import MemorySelector
 
 FORMAT = "memclf-model"
@@ -250,7 +250,7 @@ def _dump_parts(parts: dict[str, Any]) -> bytes:
 
 def strangers(content: bytes) -> set[str]:
     """Types and functions in a file of estimators that the caller of `load` has to allow. Nothing is imported."""
-    return set(skops.io.get_untrusted_types(data=content)) - SCIKIT_LEARN
+    return set(skops.io.get_untrusted_types(data=content)) - KNOWN
 
 
 def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
             refused,
         )
     try:
-        parts = skops.io.loads(content, trusted=sorted(wanted | SCIKIT_LEARN))
+        parts = skops.io.loads(content, trusted=sorted(wanted | KNOWN))
     except Exception as error:
         raise ModelFolderError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(parts, dict):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-# scikit-learn's own types, and plain data, that skops leaves to the caller. Those with native memory behind them
-# (trees, sparse matrices) are checked after loading, see `sane.py`.
-SCIKIT_LEARN = frozenset(
+# scikit-learn's own types, expert features and plain data, that skops leaves to the caller. Those with native
+# memory behind them (trees, sparse matrices) are checked after loading, see `sane.py`.
+KNOWN = frozenset(
     {
         "builtins.frozenset",
         "datetime.date",
@@ -19,6 +19,9 @@ SCIKIT_LEARN = frozenset(
         "datetime.time",
         "datetime.timedelta",
         "decimal.Decimal",
+        "memclf.vision.features.leaf.LeafColours",
+        "memclf.vision.features.lesion.LesionFeatures",
+        "memclf.vision.features.patch.PatchColour",
         "numpy.dtype",
         "scipy.sparse._csc.csc_array",
         "scipy.sparse._csc.csc_matrix",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +21,22 @@ if TYPE_CHECKING:
     from memclf.persist.codec import Decoder, Encoder
 
 HOME = "memclf.vision."
+ESTIMATORS = {
+    "ImageClassifier": "memclf.vision.nets",
+    "LeafColours": "memclf.vision.features",
+    "LesionFeatures": "memclf.vision.features",
+    "PatchColour": "memclf.vision.features",
+}
 NOT_KEPT = ("callbacks",)  # parameters that matter only while training
 
 
 def is_ours(value: Any) -> bool:
-    """Something of memclf.vision (or a bare torch module), which needs this module."""
-    kind = type(value)
-    return kind.__module__.startswith(HOME) or hasattr(value, "load_state_dict")
+    """Something of memclf.vision, or a bare torch module; a user's own expert feature goes the way of estimators."""
+    if hasattr(value, "load_state_dict"):
+        return True
+    if hasattr(value, "get_params"):
+        return _estimator_named(type(value).__name__) is type(value)
+    return any(kind.__module__.startswith(HOME) for kind in type(value).__mro__)
 
 
 def encode(encoder: Encoder, value: Any, where: str) -> Any:
@@ -38,7 +48,7 @@ def encode(encoder: Encoder, value: Any, where: str) -> Any:
         about = {"labels": value.labels, "info": value.info, "keys": keys}
         return {"$vision": "ImageCollection", "images": images, **{k: encoder.encode(v) for k, v in about.items()}}
     kind = type(value)
-    if _estimators().get(kind.__name__) is kind:
+    if hasattr(value, "get_params"):
         return encoder.once(value, lambda: _estimator(encoder, value, where))
     from memclf.vision.nets.network import Network
     from memclf.vision.nets.recipes import RECIPES, Recipe
@@ -95,7 +105,9 @@ def decode(decoder: Decoder, mark: Any, value: Mapping[str, Any]) -> Any:
         return RECIPES[value["name"]](**{name: decoder.decode(item) for name, item in value["fields"].items()})
     from memclf.persist.codec import FITTED
 
-    estimator = _estimators()[mark](**{name: decoder.decode(item) for name, item in value["params"].items()})
+    if mark not in ESTIMATORS:
+        raise ModelFolderError(f"manifest.json holds a {mark!r}, which memclf never writes")
+    estimator = _estimator_named(mark)(**{name: decoder.decode(item) for name, item in value["params"].items()})
     for name, item in value["state"].items():
         if not FITTED.fullmatch(name):
             raise ModelFolderError(f"manifest.json sets {name!r}, which is no fitted attribute, on a {mark}")
@@ -151,11 +163,11 @@ def read_tensors(content: bytes, name: str) -> dict[str, Any]:
         raise ModelFolderError(f"{name} is not a file of tensors: {error}") from error
 
 
-def _estimators() -> dict[str, type]:
+def _estimator_named(name: str) -> Any:
+    """The class, if it is one that a folder may hold; it is imported only now."""
+    if name not in ESTIMATORS:
+        return None
     try:
-        from memclf.vision import features
-        from memclf.vision.nets.classifier import ImageClassifier
+        return getattr(import_module(ESTIMATORS[name]), name)
     except ModuleNotFoundError as error:
         raise MissingExtraError('this model looks at images: pip install "memclf[vision]"') from error
-    kinds = (ImageClassifier, features.LeafColours, features.LesionFeatures, features.PatchColour)
-    return {kind.__name__: kind for kind in kinds}

@@ -165,6 +165,24 @@ def test_a_given_area_goes_before_the_box():
     assert row(image, {**info, "box_area": "900", "face_median_box_area": "450"})[0] == 2
 
 
+def test_a_lesion_is_no_smaller_for_being_cut_off_by_the_edge():
+    image, _ = crop()
+    assert row(image, {"x0": -10, "y0": 0, "x1": 10, "y1": 20, "face_median_area": 100})[0] == 4
+
+
+def test_fitting_on_boxes_does_not_look_at_the_images(tmp_path):
+    image, info = crop()
+    Image.fromarray(image).save(tmp_path / "a.png")
+    images = ImageCollection([tmp_path / "a.png"], info=[info])
+    (tmp_path / "a.png").unlink()
+    assert LesionFeatures().fit(images).median_ == 600
+
+
+def test_fitting_needs_images():
+    with pytest.raises(ValueError, match="there are no images to learn the usual size of a lesion from"):
+        LesionFeatures().fit([])
+
+
 def test_the_number_of_threads_changes_nothing():
     images = collection([10, 20, 40, 30] * 20, ["a", "b"] * 40)
     np.testing.assert_array_equal(LesionFeatures(n_jobs=3).transform(images), LesionFeatures().transform(images))
@@ -233,8 +251,8 @@ def test_boxes_are_cut_at_the_edge_of_the_image_and_take_whole_pixels():
         ({"x0": 1, "y0": 2, "x1": 3}, r"x0, y0, x1, y1 must be four numbers, got \[1, 2, 3, None\]"),
         ({"x0": "left", "y0": 2, "x1": 3, "y1": 4}, r"must be four numbers, got \['left', 2, 3, 4\]"),
         ({"x0": "nan", "y0": 2, "x1": 3, "y1": 4}, "must be four numbers"),
-        ({"x0": 9, "y0": 2, "x1": 3, "y1": 4}, r"the box from \(9.0, 2.0\) to \(3.0, 4.0\) holds no pixel of 100 x 90"),
-        ({"x0": 200, "y0": 2, "x1": 300, "y1": 4}, "holds no pixel of 100 x 90"),
+        ({"x0": 9, "y0": 2, "x1": 3, "y1": 4}, r"the box from \(9, 2\) to \(3, 4\) is empty"),
+        ({"x0": 200, "y0": 2, "x1": 300, "y1": 4}, r"the box \(200, 2, 300, 4\) lies outside the image of 100 x 90"),
         ({"mask": np.ones((3, 3), dtype=bool)}, r"mask has shape \(3, 3\), the image has height 90 and width 100"),
         ({"mask": np.zeros((90, 100), dtype=bool)}, "mask shows no lesion"),
         ({"mask": np.eye(90, 100, dtype=bool), "x0": 50, "y0": 0, "x1": 60, "y1": 9}, "no lesion inside the box"),
@@ -266,9 +284,11 @@ def test_images_of_any_size_give_finite_numbers(size):
     assert LesionFeatures().overlay(image).dtype == np.uint8
 
 
-def test_a_wrong_method_is_refused():
+def test_wrong_parameters_are_refused():
     with pytest.raises(ValueError, match="method must be one of 'hellinger', .*; got 'emd'"):
         row(crop()[0], method="emd")
+    with pytest.raises(ValueError, match="bins must be at least 1, got 0"):
+        row(crop()[0], bins=0)
 
 
 # ---------------------------------------------------------------------------------------------- in use

@@ -73,6 +73,8 @@ class LesionFeatures(ImageFeatures):
         What paths of mask files are relative to.
     n_jobs : int or None
         Threads that look at images at the same time.
+    verbose : int
+        Show a progress bar.
 
     Attributes
     ----------
@@ -100,17 +102,21 @@ class LesionFeatures(ImageFeatures):
         bins: int = 64,
         root: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.method = method
         self.bins = bins
         self.root = root
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the median area of the lesions of each face, and of all. Returns self."""
         images = as_images(X)
+        if not len(images):
+            raise ValueError("there are no images to learn the usual size of a lesion from")
         about = info_of(images)
-        known = [_first_of(one, AREA) for one in about]
+        known = [_known_area(one) for one in about]  # those need no look at the image
         areas = np.array([area or 0.0 for area in known])
         unknown = [place for place, area in enumerate(known) if area is None]
         if unknown:
@@ -124,7 +130,7 @@ class LesionFeatures(ImageFeatures):
         """Area in pixels (`relate` makes it relative), redness and over-exposure of one lesion."""
         sight = self._look(image, info)
         pixels = image[sight.where]
-        area = _first_of(info, AREA)
+        area = _known_area(info)
         red = np.ascontiguousarray(pixels[:, :, 0])
         return np.array(
             [
@@ -175,9 +181,12 @@ class LesionFeatures(ImageFeatures):
     def _look(self, image: Pixels, info: Info) -> _Sight:
         if self.method not in DIFFERENCES:
             raise ValueError(f"method must be one of {', '.join(map(repr, DIFFERENCES))}; got {self.method!r}")
+        if self.bins < 1:
+            raise ValueError(f"bins must be at least 1, got {self.bins}")
         height, width = image.shape[:2]
         marked = self._marked(info, height, width)
-        box = _given_box(info, height, width)
+        box = _given_box(info)
+        box = None if box is None else _cut(box, height, width)
         if marked is None:
             box = box or (width // 4, height // 4, width - width // 4, height - height // 4)
             lesion = _filled(box, height, width)
@@ -198,7 +207,7 @@ class LesionFeatures(ImageFeatures):
     def _marked(self, info: Info, height: int, width: int) -> Mask | None:
         """All the lesions that the image's mask shows."""
         mask = info.get("mask")
-        if mask is None or (isinstance(mask, str) and not mask):
+        if _missing(mask):
             return None
         name = "mask"
         if isinstance(mask, (str, os.PathLike)):
@@ -214,18 +223,41 @@ class LesionFeatures(ImageFeatures):
         return mask
 
 
-def _given_box(info: Info, height: int, width: int) -> Box | None:
-    values = [info.get(name) for name in BOX]
-    if all(value is None or value == "" for value in values):
+def _given_box(info: Info) -> Box | None:
+    """The box that is given, in whole pixels; parts of it may lie outside the image."""
+    values: list[Any] = [info.get(name) for name in BOX]
+    if all(_missing(value) for value in values):
         return None
     try:
-        x0, y0, x1, y1 = (float(value) for value in values)  # type: ignore[arg-type]  # None is an error here
-        box = (max(0, math.floor(x0)), max(0, math.floor(y0)), min(width, math.ceil(x1)), min(height, math.ceil(y1)))
+        x0, y0, x1, y1 = (float(value) for value in values)
+        box = (math.floor(x0), math.floor(y0), math.ceil(x1), math.ceil(y1))
     except (TypeError, ValueError, OverflowError) as error:
         raise ImageError(f"{', '.join(BOX)} must be four numbers, got {values}") from error
     if box[0] >= box[2] or box[1] >= box[3]:
-        raise ImageError(f"the box from ({x0}, {y0}) to ({x1}, {y1}) holds no pixel of {width} x {height}")
+        raise ImageError(f"the box from ({x0:g}, {y0:g}) to ({x1:g}, {y1:g}) is empty")
     return box
+
+
+def _cut(box: Box, height: int, width: int) -> Box:
+    """The part of a box that is in the image."""
+    cut = (max(0, box[0]), max(0, box[1]), min(width, box[2]), min(height, box[3]))
+    if cut[0] >= cut[2] or cut[1] >= cut[3]:
+        raise ImageError(f"the box {box} lies outside the image of {width} x {height} pixels")
+    return cut
+
+
+def _known_area(info: Info) -> float | None:
+    """The lesion's area, where it is known without a look at the image."""
+    area = _first_of(info, AREA)
+    if area is None and _missing(info.get("mask")):
+        box = _given_box(info)
+        if box is not None:  # all of it: a lesion is no smaller for being cut off by the edge
+            return float((box[2] - box[0]) * (box[3] - box[1]))
+    return area
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value)
 
 
 def _filled(box: Box, height: int, width: int) -> Mask:
@@ -271,15 +303,15 @@ def _by_face(info: Sequence[Info]) -> dict[str | None, list[int]]:
     places: dict[str | None, list[int]] = {}
     for place, about in enumerate(info):
         face = about.get("face")
-        places.setdefault(None if face is None or face == "" else str(face), []).append(place)
+        places.setdefault(None if _missing(face) else str(face), []).append(place)
     return places
 
 
 def _first_of(info: Info, names: tuple[str, ...]) -> float | None:
     """The first of these numbers that is known."""
     for name in names:
-        value = info.get(name)
-        if value is None or value == "":
+        value: Any = info.get(name)
+        if _missing(value):
             continue
         try:
             number = float(value)

@@ -46,6 +46,8 @@ class PatchColour(ImageFeatures):
         it was trained on, so they are left out unless asked for; `near_colour` uses only their proportions.
     n_jobs : int or None
         Threads that look at images at the same time.
+    verbose : int
+        Show a progress bar.
 
     See also
     --------
@@ -75,6 +77,7 @@ class PatchColour(ImageFeatures):
         block: int | None = None,
         graded: bool = False,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.method = method
         self.n_segments = n_segments
@@ -85,6 +88,7 @@ class PatchColour(ImageFeatures):
         self.block = block
         self.graded = graded
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def measure(self, image: Pixels, info: Info) -> Array:
         self._check_parameters()

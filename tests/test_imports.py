@@ -90,8 +90,8 @@ BASE_ONLY = """
 import importlib, pkgutil, sys
 
 class Blocked:
-    names = {"torch", "torchvision", "timm", "skorch", "cv2", "matplotlib", "jinja2", "pandas", "fastapi", "uvicorn",
-             "safetensors", "distributed", "pytest", "hypothesis"}
+    names = {"torch", "torchvision", "timm", "skorch", "cv2", "PIL", "matplotlib", "jinja2", "pandas", "fastapi",
+             "uvicorn", "safetensors", "distributed", "pytest", "hypothesis"}
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in self.names:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -99,9 +99,16 @@ class Blocked:
 sys.meta_path.insert(0, Blocked())
 import memclf
 count = 0
-for module in pkgutil.walk_packages(memclf.__path__, "memclf."):
-    importlib.import_module(module.name)
-    count += 1
+for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
+    if not module.name.startswith("memclf.vision."):
+        importlib.import_module(module.name)
+        count += 1
+
+for name in ("corrupt", "ImageCollection", "ImageClassifier", "features"):
+    try:
+        getattr(getattr(memclf.vision, name), "PatchColour")
+    except ImportError as error:
+        print(name, error)
 
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
@@ -115,8 +122,23 @@ print(count, "modules")
 """
 
 
+LIGHT = ("torch", "torchvision", "timm", "skorch", "matplotlib")
+
+
+def test_corruptions_and_expert_features_do_not_load_networks():
+    code = f"""
+import sys
+from memclf.vision import CORRUPTIONS, ImageCollection, corrupt
+from memclf.vision.features import LeafColours, LesionFeatures, PatchColour
+print([name for name in {LIGHT} if name in sys.modules])
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
 def test_every_module_of_the_base_install_imports_without_the_extras():
     shown = subprocess.run([sys.executable, "-c", BASE_ONLY], capture_output=True, text=True, check=False)
     assert shown.returncode == 0, shown.stderr
     assert int(shown.stdout.split()[-2]) > 30
     assert 'pip install "memclf[report]"' in shown.stdout
+    assert shown.stdout.count('pip install "memclf[vision]"') == 4

@@ -114,7 +114,7 @@ def test_an_overlay_shows_the_image_with_a_line_of_legend_per_mask():
     shown = Brightness().overlay(image)
     assert shown.shape == (500 + 22, 450, 3)
     assert shown.dtype == np.uint8
-    np.testing.assert_array_equal(shown[150, 150], [206, 165, 175])  # a fifth of the first colour
+    np.testing.assert_array_equal(shown[150, 150], [203, 179, 185])  # 12 % of the first colour
     np.testing.assert_array_equal(shown[300, 300], [0, 0, 0])
     assert (shown[100, 150] != [0, 0, 0]).any()
     assert (image[150, 150] == 200).all()  # the image itself is left alone

@@ -129,7 +129,7 @@ def draw_masks(image: Pixels, masks: Masks) -> Pixels:
         colour = COLOURS[number % len(COLOURS)]
         large = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         tint = np.array(colour, dtype=np.float32)
-        shown[large > 0] = (0.8 * shown[large > 0] + 0.2 * tint).astype(np.uint8)
+        shown[large > 0] = (0.88 * shown[large > 0] + 0.12 * tint).astype(np.uint8)
         outlines, _ = cv2.findContours(large, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
         for width, paint in ((line + 2, (255, 255, 255)), (line, colour)):  # a white rim, to be seen on any colour
             cv2.drawContours(shown, outlines, -1, paint, width, cv2.LINE_AA)

@@ -9,7 +9,7 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.corruptions.motion import DIRECT_CELLS, motion
-from memclf.vision.corruptions.pixels import Pixels, floats, gaussian, to_bytes
+from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, to_bytes
 from memclf.vision.corruptions.zoom import cropped, enlarged
 
 
@@ -53,9 +53,11 @@ def _near_by(height: int, width: int, max_delta: int, rng: np.random.Generator) 
 
 def defocus_blur(image: Pixels, *, radius: float, alias_sigma: float) -> Pixels:
     kernel = disk(radius, alias_sigma)
-    # the Fourier path of OpenCV takes bytes faster than floats, the direct one the other way round
-    source = image if kernel.size > DIRECT_CELLS else floats(image)
-    return to_bytes(cv2.filter2D(source, cv2.CV_32F, kernel, borderType=cv2.BORDER_REFLECT_101))
+    if kernel.size <= DIRECT_CELLS:
+        return to_bytes(cv2.filter2D(floats(image), -1, kernel, borderType=cv2.BORDER_REFLECT_101))
+    # By Fourier transform OpenCV filters bytes faster than floats. It rounds; HALF less makes it truncate.
+    blurred = cv2.filter2D(image, cv2.CV_8U, kernel, delta=-HALF, borderType=cv2.BORDER_REFLECT_101)
+    return np.asarray(blurred, dtype=np.uint8)
 
 
 @lru_cache(maxsize=32)

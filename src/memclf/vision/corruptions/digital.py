@@ -13,7 +13,7 @@ from scipy.fft import dctn, idctn
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.corruptions import draws
-from memclf.vision.corruptions.pixels import Pixels, floats, to_bytes
+from memclf.vision.corruptions.pixels import Pixels, floats, in_bands, to_bytes
 
 LEVELS = np.arange(256)
 
@@ -33,9 +33,14 @@ def brightness(image: Pixels, *, offset: float) -> Pixels:
     """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
     if image.ndim == 2:
         return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
-    red, green, blue = _channels(image)
-    rows = np.maximum(np.maximum(red, green), blue).astype(np.uint16) << np.uint16(8)
-    return draws.look_up(_brightened(offset), rows[..., None] | image)
+    table = _brightened(offset)
+
+    def brightened(rows: slice) -> Pixels:
+        red, green, blue = _channels(image[rows])
+        largest = np.maximum(np.maximum(red, green), blue).astype(np.uint16) << np.uint16(8)
+        return table.take(largest[..., None] | image[rows])
+
+    return in_bands(image, brightened)
 
 
 @lru_cache(maxsize=16)
@@ -54,13 +59,17 @@ def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
     """
     if image.ndim == 2:
         return image.copy()
-    red, green, blue = _channels(image)
-    largest, smallest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
-    scale = draws.look_up(_saturated(factor, offset), (largest.astype(np.uint16) << np.uint16(8)) | smallest)
-    grey = (largest == smallest).view(np.uint8)
-    top = floats(largest)
-    below = [largest - red, largest - green + grey, largest - blue + grey]
-    return to_bytes(cv2.merge([top - scale * part for part in below]))
+    table = _saturated(factor, offset)
+
+    def saturated(rows: slice) -> Pixels:
+        red, green, blue = _channels(image[rows])
+        largest, smallest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+        scale = table.take((largest.astype(np.uint16) << np.uint16(8)) | smallest)
+        grey = (largest == smallest).view(np.uint8)
+        below = (largest - red, largest - green + grey, largest - blue + grey)
+        return to_bytes(cv2.merge([largest - scale * part for part in below]))
+
+    return in_bands(image, saturated)
 
 
 @lru_cache(maxsize=16)
@@ -87,9 +96,12 @@ def jpeg_compression(image: Pixels, *, quality: int) -> Pixels:
 def pixelate(image: Pixels, *, scale: float) -> Pixels:
     """Shrunk by Pillow's box filter, then enlarged again pixel by pixel."""
     height, width = image.shape[:2]
-    small = Image.fromarray(image).resize((int(width * scale), int(height * scale)), Image.Resampling.BOX)
-    enlarged = cv2.resize(np.asarray(small), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
-    return np.asarray(enlarged, dtype=np.uint8)
+    # Pillow keeps colours in four bytes, and takes an array of such pixels without copying it
+    mode, pixels = ("L", image) if image.ndim == 2 else ("RGBX", cv2.cvtColor(image, cv2.COLOR_RGB2RGBA))
+    whole = Image.frombuffer(mode, (width, height), pixels, "raw", mode, 0, 1)
+    small = np.asarray(whole.resize((int(width * scale), int(height * scale)), Image.Resampling.BOX))
+    blocks: Any = cv2.resize(small, (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
+    return np.asarray(blocks if image.ndim == 2 else cv2.cvtColor(blocks, cv2.COLOR_RGBA2RGB), dtype=np.uint8)
 
 
 def elastic_transform(

@@ -12,7 +12,7 @@ from scipy.special import gammaln, xlogy
 
 from memclf._numbers import Array
 from memclf.vision.corruptions import draws
-from memclf.vision.corruptions.pixels import Pixels, to_bytes
+from memclf.vision.corruptions.pixels import Pixels, in_bands, to_bytes
 
 
 def gaussian_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
@@ -28,8 +28,8 @@ def _whole_noise(std: float) -> NDArray[np.int16]:
 
 def speckle_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
     """x + x N(0, std)."""
-    factor = draws.look_up(_factors(std), draws.bits(rng, image.shape))
-    return to_bytes(np.multiply(factor, image, out=factor))
+    drawn, table = draws.bits(rng, image.shape), _factors(std)
+    return in_bands(image, lambda rows: to_bytes(table.take(drawn[rows]) * image[rows]))
 
 
 @lru_cache(maxsize=16)
@@ -50,13 +50,8 @@ def impulse_noise(image: Pixels, rng: np.random.Generator, *, amount: float) -> 
 def shot_noise(image: Pixels, rng: np.random.Generator, *, photons: float) -> Pixels:
     """Poisson(photons x) / photons, from an alias table for each of the 256 grey values."""
     alias = _poisson(photons)
-    drawn = draws.bits(rng, image.shape).reshape(-1)
-    noisy = np.empty_like(image)
-    values, result = image.reshape(-1), noisy.reshape(-1)
-    for start in range(0, image.size, draws.BLOCK):
-        part = slice(start, start + draws.BLOCK)
-        result[part] = alias.draw(values[part], drawn[part])
-    return noisy
+    drawn = draws.bits(rng, image.shape)
+    return in_bands(image, lambda rows: alias.draw(image[rows], drawn[rows]))
 
 
 class Alias(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import cv2
@@ -14,11 +15,26 @@ Floats = NDArray[np.float32]
 # The reference truncates to bytes. What single precision puts a hair below a whole number still belongs to it.
 HAIR = np.float32(1 / 1024)
 
+# What to take off before OpenCV rounds to bytes, so that it truncates, with the same hair.
+HALF = 0.499
+
+BAND = 1 << 15  # values in a band of rows
+
 
 def to_bytes(values: Any) -> Pixels:
     """Clip to 0..255 and truncate, as the reference does; `values` is used up."""
     values += HAIR
     return np.clip(values, 0, 255, out=values).astype(np.uint8)
+
+
+def in_bands(image: Pixels, function: Callable[[slice], Any]) -> Pixels:
+    """``function(rows)`` for one band of rows after the other: what is between stays in the processor's cache."""
+    result = np.empty_like(image)
+    tall = max(1, BAND // image[0].size)
+    for top in range(0, len(image), tall):
+        rows = slice(top, top + tall)
+        result[rows] = function(rows)
+    return result
 
 
 def floats(image: Pixels) -> Floats:

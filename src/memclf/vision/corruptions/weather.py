@@ -10,7 +10,7 @@ import numpy as np
 
 from memclf.vision.corruptions import draws
 from memclf.vision.corruptions.motion import motion
-from memclf.vision.corruptions.pixels import Pixels, floats, gaussian, luminance, spread, to_bytes
+from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, in_bands, luminance, spread, to_bytes
 from memclf.vision.corruptions.plasma import plasma
 from memclf.vision.corruptions.textures import frost_crop
 from memclf.vision.corruptions.zoom import cropped, enlarged
@@ -26,8 +26,8 @@ def fog(image: Pixels, rng: np.random.Generator, *, strength: float, decay: floa
     clouds = plasma(height, width, decay, rng)
     top = int(image.max()) / 255
     share = top / (top + strength)
-    layer = spread(clouds * np.float32(255 * strength * share), image)
-    return to_bytes(cv2.scaleAdd(floats(image), share, layer))
+    clouds *= np.float32(255 * strength * share)
+    return in_bands(image, lambda rows: to_bytes(cv2.scaleAdd(floats(image[rows]), share, spread(clouds[rows], image))))
 
 
 def frost(
@@ -46,8 +46,7 @@ def frost(
     if image.ndim == 2:
         crop = luminance(crop)
         return to_bytes(floats(image) * np.float32(image_weight) + crop * np.float32(frost_weight))
-    # OpenCV rounds; half a level less truncates (and the hair is as in `to_bytes`)
-    return cv2.addWeighted(image, image_weight, crop, frost_weight, -0.499)  # type: ignore[return-value]
+    return np.asarray(cv2.addWeighted(image, image_weight, crop, frost_weight, -HALF), dtype=np.uint8)
 
 
 def snow(
@@ -63,14 +62,18 @@ def snow(
     blend: float,
 ) -> Pixels:
     """Whitened image and two layers of flakes: enlarged noise above a threshold, blurred along a steep line."""
-    flakes = _flakes(rng, image.shape[0], image.shape[1], loc, scale, zoom, threshold, radius, sigma)
-    both = spread(cv2.add(flakes, flakes[::-1, ::-1]), image)
-    values = floats(image)
-    grey = values if image.ndim == 2 else cv2.cvtColor(values, cv2.COLOR_RGB2GRAY)
-    # blend * x + (1 - blend) * max(x, white) is the larger of x and the blend with white
-    white = spread((grey * np.float32(1.5) + np.float32(127.5)) * np.float32(1 - blend), image)
-    whitened = cv2.add(cv2.scaleAdd(values, blend, white), both, dtype=cv2.CV_32F)
-    return np.maximum(to_bytes(whitened), cv2.add(image, both))
+    flakes: Any = _flakes(rng, image.shape[0], image.shape[1], loc, scale, zoom, threshold, radius, sigma)
+    flakes = cv2.add(flakes, flakes[::-1, ::-1])
+
+    def whitened(rows: slice) -> Pixels:
+        values, both = floats(image[rows]), spread(flakes[rows], image)
+        grey = values if image.ndim == 2 else cv2.cvtColor(values, cv2.COLOR_RGB2GRAY)
+        # blend * x + (1 - blend) * max(x, white) is the larger of x and the blend with white
+        white = spread((grey * np.float32(1.5) + np.float32(127.5)) * np.float32(1 - blend), image)
+        mixed = cv2.add(cv2.scaleAdd(values, blend, white), both, dtype=cv2.CV_32F)
+        return np.maximum(to_bytes(mixed), cv2.add(image[rows], both))
+
+    return in_bands(image, whitened)
 
 
 def _flakes(
@@ -89,7 +92,7 @@ def _flakes(
     noise *= np.float32(scale)
     noise += np.float32(loc)
     layer = enlarged(noise, (0, tall, taller), (0, wide, wider), taller, wider)
-    layer = cv2.threshold(layer, np.nextafter(np.float32(threshold), np.float32(0)), 0, cv2.THRESH_TOZERO)[1]
+    layer = cv2.threshold(layer, _below(threshold), 0, cv2.THRESH_TOZERO)[1]
     layer = motion(np.clip(layer, 0, 1, out=layer), radius, sigma, rng.uniform(-135, -45))
     return np.rint(layer[:height, :width] * np.float32(255)).astype(np.uint8)
 
@@ -112,18 +115,27 @@ def spatter(
     liquid = gaussian(noise, sigma)
     if mud:
         cover = gaussian((liquid > np.float32(threshold)).astype(np.float32), strength)
-        cover[cover < 0.8] = 0
-        colour: Any = MUD if image.ndim == 3 else luminance(MUD)
-        kept = np.multiply(image, spread(1 - cover, image), dtype=np.float32)
-        return to_bytes(kept + (cover[..., None] * colour if image.ndim == 3 else cover * colour))
-    liquid[liquid < np.float32(threshold)] = 0
-    drops = _drops(np.clip(liquid * np.float32(255), 0, 255).astype(np.uint8))
-    most = drops.max()
-    if most > 0:
-        drops *= np.float32(strength / most)
-    if image.ndim == 2:
-        return to_bytes(image + drops * luminance(WATER))
-    return to_bytes(floats(image) + cv2.merge([drops * level for level in WATER]))
+        cover = cv2.threshold(cover, _below(0.8), 0, cv2.THRESH_TOZERO)[1]
+        kept, colour = 1 - cover, MUD
+    else:
+        liquid = cv2.threshold(liquid, _below(threshold), 0, cv2.THRESH_TOZERO)[1]
+        cover = _drops(to_bytes(liquid * np.float32(255)))
+        most = cover.max()
+        cover *= np.float32(strength / most if most > 0 else 0)
+        kept, colour = None, WATER
+
+    def spattered(rows: slice) -> Pixels:
+        part = cover[rows]
+        added = part * luminance(colour) if image.ndim == 2 else cv2.merge([part * level for level in colour])
+        under = image[rows] if kept is None else np.multiply(image[rows], spread(kept[rows], image))
+        return to_bytes(cv2.add(under, added, dtype=cv2.CV_32F))
+
+    return in_bands(image, spattered)
+
+
+def _below(threshold: float) -> float:
+    """The next smaller float32, since OpenCV keeps what lies above a threshold, and the definition what reaches it."""
+    return float(np.nextafter(np.float32(threshold), np.float32(0)))
 
 
 def _drops(liquid: Pixels) -> Any:

@@ -79,7 +79,7 @@ def answers(clf: MemoryClassifier, prior: np.ndarray, images: ImageCollection) -
 def throughput(clf: MemoryClassifier, images: ImageCollection) -> dict[str, float]:
     """Images per second, best of several turns, from files to answers."""
     contenders = {"network": clf.global_.predict, "memory classifier": clf.predict, "describing": clf.route}
-    seconds = {name: np.inf for name in contenders}
+    seconds = dict.fromkeys(contenders, np.inf)
     for _ in range(ROUNDS):
         for name, call in contenders.items():
             start = time.perf_counter()

@@ -117,11 +117,16 @@ def _show(console: Console, found: Inspection) -> None:
     console.print(_text("versions: " + ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())))
     console.print(_text(f"input: {manifest['input']}"))
     if manifest["classes"]:
-        console.print(_text("classes: " + ", ".join(f"{k} ({n})" for k, n in training["class_counts"].items())))
-    console.print(
-        f"{training['memories']:d} memories of {training['cases']:d} cases; threshold {training['threshold']:g}, "
-        f"coverage {training['coverage']:.1%}, mean similarity {training['mean_similarity']:.3f}"
-    )
+        counts = training.get("class_counts")
+        shown = manifest["classes"] if counts is None else [f"{label} ({n})" for label, n in counts.items()]
+        console.print(_text("classes: " + ", ".join(map(str, shown))))
+    if "memories" in training:
+        console.print(
+            f"{training['memories']:d} memories of {training['cases']:d} cases; threshold {training['threshold']:g}, "
+            f"coverage {training['coverage']:.1%}, mean similarity {training['mean_similarity']:.3f}"
+        )
+    else:
+        console.print(f"trained for {training['epochs']:d} epochs, last loss {training['last_loss']:.3f}")
     if training.get("by_memory"):
         table = Table(title="memories", title_justify="left")
         for name in ("memory", "training row", "cases", "classes", "threshold", "classifier"):

@@ -8,9 +8,11 @@ import torch
 from safetensors.torch import load_file, save
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from typer.testing import CliRunner
 
 from memclf import MemoryClassifier, load
 from memclf import save as save_model
+from memclf.cli import app
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
 from memclf.persist import inspect_folder
 from memclf.persist.folder import _own_hash
@@ -65,6 +67,18 @@ def test_a_named_backbone_needs_no_trust_and_can_be_trained_on(tmp_path):
     more = back.global_.continued(X, Y)
     assert more.history_[-1]["train_loss"] < 5
     assert not inspect_folder(tmp_path / "model").problems
+
+
+def test_a_network_by_itself_can_be_saved(tmp_path):
+    clf = network(features=PatchColour()).fit(X, Y)
+    save_model(clf, tmp_path / "model")
+    back = load(tmp_path / "model", trusted=[tiny])
+    np.testing.assert_array_equal(back.predict_proba(X), clf.predict_proba(X))
+    assert "classifies images of 24 x 24 pixels" in (tmp_path / "model" / "MODEL_CARD.md").read_text()
+    shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "model")])
+    assert shown.exit_code == 0
+    assert "trained for 1 epochs" in shown.output
+    assert "pictures.tiny" in shown.output
 
 
 def test_expert_features_inside_a_classifier_come_back(tmp_path):

@@ -404,7 +404,7 @@ Foreigner.__name__ = "MemoryClassifier"
     ids=lambda each: str(type(each)),
 )
 def test_what_is_not_memclfs_own_is_refused(model, tmp_path):
-    with pytest.raises(TypeError, match="save takes a MemoryClassifier or a MemorySelector"):
+    with pytest.raises(TypeError, match="save takes a MemoryClassifier, a MemorySelector or an ImageClassifier"):
         memclf.save(model, tmp_path / "model")
     assert not (tmp_path / "model").exists()
 

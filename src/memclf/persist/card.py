@@ -10,7 +10,7 @@ SHOWN = 50  # memories in the table
 
 def model_card(manifest: Mapping[str, Any], needs: Sequence[str] = ()) -> str:
     """The card; `needs` is what the caller of `load` has to allow."""
-    training, schema = manifest["training"], manifest["input"]
+    training = manifest["training"]
     lines = [
         f"# {manifest['kind']}",
         "",
@@ -18,31 +18,7 @@ def model_card(manifest: Mapping[str, Any], needs: Sequence[str] = ()) -> str:
         "",
         "## What it does",
         "",
-        f"It remembers {training['memories']} of its {training['cases']} training cases. A new case is compared with "
-        "them; the most similar one",
-    ]
-    if "by_memory" in training:
-        lines[-1] += " is the memory whose classifier answers, if its threshold is met."
-        lines += [
-            "",
-            f"- classes: {_line(', '.join(manifest['classes']))}",
-            f"- when no threshold is met: {training['fallback']}"
-            + (f" (label `{_line(training['unknown_label'])}`)" if training["fallback"] == "unknown" else ""),
-        ]
-    else:
-        lines[-1] += " names its cluster."
-        lines.append("")
-    lines += [
-        f"- similarity: `{_line(training['similarity'])}`",
-        f"- threshold of the search: {training['threshold']:g}; {training['coverage']:.1%} of the training cases reach "
-        f"it; mean similarity {training['mean_similarity']:.3f}",
-        f"- input: {schema['kind']}"
-        + (f" with {schema['n_features']} columns" if "n_features" in schema else "")
-        + (
-            f" ({_line(', '.join(schema['columns'][:12]))}{', ...' if len(schema['columns']) > 12 else ''})"
-            if "columns" in schema
-            else ""
-        ),
+        *(_memories(manifest) if "memories" in training else _network(manifest)),
         "",
     ]
     if "by_memory" in training:
@@ -64,6 +40,46 @@ def model_card(manifest: Mapping[str, Any], needs: Sequence[str] = ()) -> str:
     lines += ["```", "import memclf", f"model = memclf.load(folder{trusted})", "```", ""]
     lines += [f"Versions: {', '.join(f'{name} {version}' for name, version in manifest['versions'].items())}.", ""]
     return "\n".join(lines)
+
+
+def _memories(manifest: Mapping[str, Any]) -> list[str]:
+    training, schema = manifest["training"], manifest["input"]
+    first = (
+        f"It remembers {training['memories']} of its {training['cases']} training cases. A new case is compared with "
+        "them; the most similar one"
+    )
+    if "by_memory" in training:
+        lines = [
+            f"{first} is the memory whose classifier answers, if its threshold is met.",
+            "",
+            f"- classes: {_line(', '.join(manifest['classes']))}",
+            f"- when no threshold is met: {training['fallback']}"
+            + (f" (label `{_line(training['unknown_label'])}`)" if training["fallback"] == "unknown" else ""),
+        ]
+    else:
+        lines = [f"{first} names its cluster.", ""]
+    columns = _line(", ".join(schema.get("columns", [])[:12])) + (
+        ", ..." if len(schema.get("columns", [])) > 12 else ""
+    )
+    return [
+        *lines,
+        f"- similarity: `{_line(training['similarity'])}`",
+        f"- threshold of the search: {training['threshold']:g}; {training['coverage']:.1%} of the training cases reach "
+        f"it; mean similarity {training['mean_similarity']:.3f}",
+        f"- input: {schema['kind']}"
+        + (f" with {schema['n_features']} columns" if "n_features" in schema else "")
+        + (f" ({columns})" if "columns" in schema else ""),
+    ]
+
+
+def _network(manifest: Mapping[str, Any]) -> list[str]:
+    height, width = manifest["input"]["height_and_width"]
+    return [
+        f"A network that classifies images of {height} x {width} pixels (height x width; others are resized).",
+        "",
+        f"- classes: {_line(', '.join(manifest['classes']))}",
+        f"- trained for {manifest['training']['epochs']} epochs; last loss {manifest['training']['last_loss']:.3f}",
+    ]
 
 
 def _line(text: str) -> str:

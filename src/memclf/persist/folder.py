@@ -50,19 +50,20 @@ MAX_BYTES = 8 * 2**30
 
 
 def save(model: Any, folder: str | os.PathLike[str]) -> Path:
-    """Save a fitted `MemoryClassifier` or `MemorySelector` to a folder, replacing the model that is there.
+    """Save a fitted model to a folder, replacing the model that is there.
 
     Parameters
     ----------
-    model : MemoryClassifier or MemorySelector
+    model : MemoryClassifier, MemorySelector or ImageClassifier
         Estimators inside it go through skops; a user's own function is stored as import path and source hash.
     folder : path
         Created if absent. A folder that holds other things is left alone, with an error.
     """
-    if type(model) not in MODELS:
+    if type(model) not in MODELS and not vision.is_network(model):
         raise TypeError(
-            f"save takes a MemoryClassifier or a MemorySelector, got {type(model).__name__}. Preprocessing belongs in "
-            "the similarity (features=...) and in the estimator (a Pipeline)."
+            "save takes a MemoryClassifier, a MemorySelector or an ImageClassifier, got "
+            f"{type(model).__name__}. Preprocessing belongs in the similarity (features=...) and in the estimator "
+            "(a Pipeline)."
         )
     check_is_fitted(model)
     folder = Path(folder)
@@ -157,9 +158,10 @@ def load(
         find = functools.partial(references.find, trusted=allowed, given=given)
         decoder = Decoder(arrays, parts, find, manifest.get("shared"), tensors)
         model = decoder.decode(manifest["model"])
-        if type(model) not in MODELS:
+        if type(model) in MODELS:
+            sane.check_fitted(model, str(folder / MANIFEST))
+        elif not vision.is_network(model):
             raise ModelFolderError(f"{folder / MANIFEST} holds a {type(model).__name__}, not a model")
-        sane.check_fitted(model, str(folder / MANIFEST))
     except MemclfError:
         raise
     except Exception as error:
@@ -211,7 +213,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
                 raise ModelFolderError(f"{path} names the file {name!r}, which is not a name that memclf gives")
             if type(entry["bytes"]) is not int or type(entry["sha256"]) is not str:
                 raise ValueError(f"bytes and sha256 of {name}")
-        manifest["arrays"].items(), manifest["model"]["$memclf"]
+        manifest["arrays"].items(), len(manifest["model"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, ModelFolderError):
             raise

@@ -10,6 +10,8 @@ from memclf.classifier import MemoryClassifier
 
 def input_schema(model: Any) -> dict[str, Any]:
     """What the model takes: kind of container, columns, their types."""
+    if not hasattr(model, "memories_"):
+        return {"kind": "images", "height_and_width": list(model.image_size_)}
     memories = model.memories_
     schema: dict[str, Any] = {"kind": type(memories).__name__}
     if hasattr(model, "n_features_in_"):
@@ -26,6 +28,8 @@ def input_schema(model: Any) -> dict[str, Any]:
 
 def training_summary(model: Any) -> dict[str, Any]:
     """What the model was trained on and what its memories hold."""
+    if not hasattr(model, "memories_"):  # a network by itself
+        return {"epochs": len(model.history_), "last_loss": float(model.history_[-1]["train_loss"])}
     result = model.search_result_
     summary: dict[str, Any] = {
         "cases": len(model.labels_),

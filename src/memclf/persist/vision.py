@@ -39,6 +39,10 @@ def is_ours(value: Any) -> bool:
     return any(kind.__module__.startswith(HOME) for kind in type(value).__mro__)
 
 
+def is_network(model: Any) -> bool:
+    return type(model).__name__ == "ImageClassifier" and is_ours(model)
+
+
 def encode(encoder: Encoder, value: Any, where: str) -> Any:
     from memclf.vision.images import ImageCollection
 

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from memclf.vision.nets.recipes import RECIPES, AugMix, Recipe, get_recipe
+from memclf.vision.nets.recipes.operations import OPERATIONS
 
 every_recipe = pytest.mark.parametrize("recipe", [recipe() for recipe in RECIPES.values()], ids=list(RECIPES))
 
@@ -27,6 +28,24 @@ def views_of(recipe, images, seed=0):
 def test_the_names_are_those_of_the_paper():
     assert list(RECIPES) == ["vanilla", "augmix", "cutmix", "manifold_mixup", "noisymix", "adversarial"]
     assert all(recipe.name == name for name, recipe in RECIPES.items())
+
+
+PUBLISHED = {
+    "vanilla": {},
+    "augmix": {"severity": 1, "width": 3, "depth": None, "alpha": 1, "consistency": 12},
+    "cutmix": {"alpha": 1, "probability": 1},
+    "manifold_mixup": {"alpha": 2, "layers": (0, 1, 2)},
+    "noisymix": {"severity": 3, "width": 3, "depth": None, "alpha": 1, "consistency": 12}
+    | {"mixup_alpha": 1, "additive": 0.5, "multiplicative": 0.5, "sparsity": 0.65, "layers": (0, 1, 2, 3)},
+    "adversarial": {"epsilon": 8 / 255, "alpha": 2 / 255, "steps": 10, "random_start": True},
+}
+
+
+@every_recipe
+def test_the_defaults_are_the_published_ones(recipe):
+    defaults = dataclasses.asdict(recipe)
+    assert defaults.pop("operations", tuple(OPERATIONS)) == tuple(OPERATIONS)
+    assert defaults == PUBLISHED[recipe.name]
 
 
 @every_recipe

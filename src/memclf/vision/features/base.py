@@ -122,7 +122,7 @@ def draw_masks(image: Pixels, masks: Masks) -> Pixels:
     size = (image.shape[1] * scale, image.shape[0] * scale)
     shown = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
     line = max(1, round(max(size) / 500))
-    bands = []
+    bands, outlined = [], []
     for number, (name, mask) in enumerate(masks.items()):
         if np.shape(mask) != image.shape[:2]:
             raise ValueError(f"mask {name!r} has shape {np.shape(mask)}, the image {image.shape[:2]}")
@@ -130,10 +130,11 @@ def draw_masks(image: Pixels, masks: Masks) -> Pixels:
         large = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         tint = np.array(colour, dtype=np.float32)
         shown[large > 0] = (0.88 * shown[large > 0] + 0.12 * tint).astype(np.uint8)
-        outlines, _ = cv2.findContours(large, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)
-        for width, paint in ((line + 2, (255, 255, 255)), (line, colour)):  # a white rim, to be seen on any colour
-            cv2.drawContours(shown, outlines, -1, paint, width, cv2.LINE_AA)
+        outlined.append((cv2.findContours(large, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0], colour))
         bands.append(_legend(f"{name}: {mask.mean():.1%}", colour, size[0]))
+    for outlines, colour in reversed(outlined):  # where masks touch, the first is to be seen
+        cv2.drawContours(shown, outlines, -1, (255, 255, 255), line + 2, cv2.LINE_AA)  # a rim, for any background
+        cv2.drawContours(shown, outlines, -1, colour, line, cv2.LINE_AA)
     wide = max(part.shape[1] for part in (shown, *bands))
     return np.vstack([_widened(part, wide) for part in (shown, *bands)])
 

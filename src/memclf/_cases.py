@@ -30,6 +30,11 @@ def keep(cases: Any, indices: Array) -> Any:
     return picked.loaded() if hasattr(picked, "loaded") else picked
 
 
+def read_once(X: Any) -> Any:
+    """Cases that lie in files are read once, however often they are looked at in one piece of work."""
+    return X.read_once() if hasattr(X, "read_once") else X
+
+
 def as_cases(X: Any) -> Any:
     """X itself if single cases can be picked from it, else the array that it can be turned into."""
     if sp.issparse(X):

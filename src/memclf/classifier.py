@@ -194,7 +194,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
         self._check_settings()
-        X = _cases.as_cases(X)
+        X = _cases.read_once(_cases.as_cases(X))
         _cases.match(self, X, reset=True)
         self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
         y = self._check_target(X, y)
@@ -353,7 +353,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The answer of each case's local classifier, or what `fallback` says where no threshold is met."""
-        X = _cases.as_cases(X)
+        X = _cases.read_once(_cases.as_cases(X))
         return self.predict_routed(X, self.route(X))
 
     def predict_routed(self, X: Any, routes: Routes) -> Array:
@@ -363,7 +363,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     @available_if(_local_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
-        X = _cases.as_cases(X)
+        X = _cases.read_once(_cases.as_cases(X))
         return self.predict_proba_routed(X, self.route(X))
 
     def predict_proba_routed(self, X: Any, routes: Routes) -> Array:

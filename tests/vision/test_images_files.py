@@ -357,3 +357,37 @@ def test_the_same_image_gets_the_same_draw_from_a_file_in_any_order(tmp_path):
     noisy = ImageCollection(paths).corrupted("gaussian_noise", 2)
     assert not np.array_equal(noisy[0], noisy[1])
     np.testing.assert_array_equal(noisy[[2, 0]][1], noisy[0])
+
+
+def test_files_are_read_once_where_they_are_looked_at_twice(tmp_path, monkeypatch):
+    from memclf.vision import images as module
+
+    files = []
+    for position in range(6):
+        files.append(tmp_path / f"{position}.png")
+        Image.fromarray(np.arange(4800, dtype=np.uint16).reshape(40, 40, 3).astype(np.uint8) + position).save(files[-1])
+    reads = []
+    real = module.read_image
+    monkeypatch.setattr(module, "read_image", lambda path, **limits: reads.append(path.name) or real(path, **limits))
+    images = ImageCollection(files)
+    once = images.read_once()
+    assert not reads
+    assert [image[0, 0, 0] for image in once] == [image[0, 0, 0] for image in once[::-1][::-1]]
+    assert sorted(reads) == [file.name for file in files]
+    assert once.read_once() is once
+    np.testing.assert_array_equal(once[[4, 1]][0], real(files[4]))
+    assert len(reads) == 6
+    assert (once.corrupted("contrast", 5)[3] != once[3]).any()
+    small = images.read_once(max_bytes=2 * 40 * 40 * 3)
+    _ = list(small), list(small)
+    assert len(reads) == 6 + 1 + 6 + 4
+
+
+def test_images_in_memory_are_not_kept_twice():
+    images = ImageCollection(np.zeros((3, 40, 40, 3), dtype=np.uint8))
+    assert images.read_once() is images
+    noisy = images.corrupted("gaussian_noise", 1, seed=3)
+    once = noisy.read_once()
+    assert once[1] is once[1]
+    assert noisy[1] is not noisy[1]
+    np.testing.assert_array_equal(once[1], noisy[1])

@@ -204,7 +204,7 @@ class Explanations:
 
 def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     """Explain the answers of a fitted classifier, from its fitted attributes only."""
-    X = _cases.as_cases(X)
+    X = _cases.read_once(_cases.as_cases(X))
     block = clf.similarities(X).T
     routes = route(block, clf.thresholds_, clf.rule)
     answers = clf.predict_routed(X, routes)

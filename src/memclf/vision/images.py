@@ -19,6 +19,7 @@ from memclf.vision.listing import check_files, list_csv, list_folder, list_path
 
 __all__ = ["IMAGE_SUFFIXES", "ImageCollection", "Pixels", "as_images", "read_image"]
 
+KEPT_BYTES = 2**30  # of images that `read_once` keeps
 READ_AHEAD = 32  # images that a walk through files decodes at a time
 
 
@@ -78,6 +79,8 @@ class ImageCollection:
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._steps: tuple[_Corrupt, ...] = ()
+        self._kept: _Kept | None = None
+        self._rows: Array | None = None  # where the images are in `_kept`
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], **options: Any) -> Self:
@@ -143,7 +146,7 @@ class ImageCollection:
         picked = object.__new__(type(self))
         picked.__dict__.update(self.__dict__)
         picked._sources = self._sources[rows]
-        for name in ("labels", "info", "_keys"):
+        for name in ("labels", "info", "_keys", "_rows"):
             values = getattr(self, name)
             setattr(picked, name, None if values is None else values[rows])
         return picked
@@ -187,13 +190,29 @@ class ImageCollection:
         check(name, severity, preset)
         new = self[:]
         new._steps = (*self._steps, _Corrupt(name, severity, seed, preset))
+        new._kept = None
         return new
+
+    def read_once(self, max_bytes: int = KEPT_BYTES) -> Self:
+        """The same images, each kept in memory once it has been read, as long as all of them stay below `max_bytes`.
+
+        For work that looks at every image twice, as describing it and classifying it. What is picked from this
+        collection keeps images in the same place.
+        """
+        if self._kept is not None or not (self._steps or any(isinstance(source, Path) for source in self._sources)):
+            return self
+        new = self[:]
+        new._kept, new._rows = _Kept(max_bytes), np.arange(len(self))
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_kept": None, "_rows": None}
 
     def loaded(self, n_jobs: int | None = None) -> Self:
         """The same images, all decoded and held in memory, with `n_jobs` threads at work."""
         new = self[:]
         new._sources = object_array(self.map(_itself, n_jobs=n_jobs))
-        new._steps = ()
+        new._steps, new._kept = (), None
         return new
 
     def map(self, function: Any, n_jobs: int | None = None) -> list[Any]:
@@ -206,6 +225,13 @@ class ImageCollection:
         return [value for part in work for value in part]
 
     def _image(self, position: int) -> Pixels:
+        if self._kept is None or self._rows is None:
+            return self._read(position)
+        row = int(self._rows[position])
+        image = self._kept.images.get(row)
+        return self._kept.keep(row, self._read(position)) if image is None else image
+
+    def _read(self, position: int) -> Pixels:
         source = self._sources[position]
         if isinstance(source, Path):
             image = read_image(source, max_pixels=self.max_pixels, max_bytes=self.max_bytes)
@@ -213,6 +239,20 @@ class ImageCollection:
             image = as_rgb(source, f"image {position}")
         for step in self._steps:
             image = step(image, self.key(position))
+        return image
+
+
+class _Kept:
+    """Images that have been read, up to a number of bytes. The first ones stay: every walk begins with them."""
+
+    def __init__(self, max_bytes: int):
+        self.images: dict[int, Pixels] = {}
+        self.left = max_bytes
+
+    def keep(self, row: int, image: Pixels) -> Pixels:
+        if image.nbytes <= self.left:
+            self.left -= image.nbytes
+            self.images[row] = image
         return image
 
 

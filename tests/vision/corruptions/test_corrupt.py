@@ -158,6 +158,8 @@ def test_wrong_presets_and_keys_are_named():
         corrupt(image(), "fog", 1, preset="cifar32")
     with pytest.raises(TypeError, match="key must be a string, a whole number, bytes or None, got 1.5"):
         corrupt(image(), "fog", 1, key=1.5)
+    with pytest.raises(TypeError, match="seed must be a whole number, got None"):
+        corrupt(image(), "fog", 1, seed=None)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,7 @@ def test_frost_of_a_folder_of_ones_own(tmp_path):
 def test_of_the_six_files_of_imagenet_c_the_last_is_not_drawn(tmp_path):
     for number in range(1, 7):
         Image.new("RGB", (8, 8)).save(tmp_path / f"frost{number}.png")
-    files, chances = textures._folder_files(tmp_path)
+    files, chances = textures.texture_files(tmp_path)
     assert [file.stem for file in files] == ["frost1", "frost2", "frost3", "frost4", "frost5"]
     assert chances == [0.2] * 5
     assert sum(textures.PACKAGE_CHANCES.values()) == pytest.approx(1)

@@ -31,11 +31,17 @@ def generator(seed: int, key: Key | None, name: str, severity: int, image: Array
     elif isinstance(key, bytes):
         kind, own = "bytes", key
     elif isinstance(key, (str, int, np.integer)) and not isinstance(key, bool):
-        kind, own = ("text", key.encode()) if isinstance(key, str) else ("number", str(int(key)).encode())
+        kind, own = (
+            ("text", key.encode("utf-8", "surrogateescape"))
+            if isinstance(key, str)
+            else ("number", str(int(key)).encode())
+        )
     else:
         raise TypeError(f"key must be a string, a whole number, bytes or None, got {key!r}")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"seed must be a whole number, got {seed!r}")
     digest = hashlib.blake2b(digest_size=16)
-    for part in (str(seed).encode(), name.encode(), str(severity).encode(), kind.encode(), own):
+    for part in (str(int(seed)).encode(), name.encode(), str(severity).encode(), kind.encode(), own):
         digest.update(len(part).to_bytes(8, "little") + part)  # with lengths, so that parts cannot run into each other
     return np.random.Generator(np.random.SFC64(int.from_bytes(digest.digest(), "little")))
 

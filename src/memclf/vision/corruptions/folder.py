@@ -17,6 +17,7 @@ from memclf._progress import track
 from memclf.exceptions import ImageError
 from memclf.vision.corruptions.apply import CORRUPTIONS, SEVERITIES, check, corrupt
 from memclf.vision.corruptions.pixels import Pixels
+from memclf.vision.corruptions.textures import texture_files
 from memclf.vision.files import IMAGE_SUFFIXES, read_image
 
 SETTINGS = "corruption_settings.json"
@@ -87,6 +88,8 @@ def corrupt_folder(
         raise ImageError(f"{out} lies within {folder}: the next run would corrupt what this one writes")
     sources = _sources(folder, ".png" if quality is None else ".jpg")
     textures = None if texture_dir is None else os.path.abspath(texture_dir)
+    if "frost" in corruptions:
+        texture_files(textures)  # an error now rather than one per image
     settings = {"source": os.path.abspath(folder), "preset": preset, "seed": seed, "quality": quality}
     _agree(out, settings | {"texture_dir": textures, "results": RESULTS})
     _sweep(out, conditions)
@@ -155,16 +158,19 @@ def _copy(job: Job, quality: int | None, options: dict[str, Any], shared: bool) 
     """All conditions of one image, which is read once, and not at all when everything is there."""
     if shared:
         cv2.setNumThreads(1)  # the workers share the cores already
+    written = finished = 0
     try:
         changed = job.source.stat().st_mtime
         todo = [each for each in job.targets if not _finished(each[1], changed)]
+        finished = len(job.targets) - len(todo)
         image = read_image(job.source) if todo else None
         for (name, severity), target in todo:
             _replace(target, _encoded(corrupt(image, name, severity, key=job.key, **options), quality))
+            written += 1
     except ImageError as error:
         message = str(error) if str(job.source) in str(error) else f"{job.source}: {error}"
-        return Copied(0, 0, [message])
-    return Copied(len(todo), len(job.targets) - len(todo), [])
+        return Copied(written, finished, [message])
+    return Copied(written, finished, [])
 
 
 def _finished(target: Path, changed: float) -> bool:

@@ -81,13 +81,13 @@ def _poisson(photons: float) -> Alias:
     own = np.zeros(columns, dtype=np.uint8)
     own[: len(levels)] = levels
     share, alias = np.ones((256, columns)), np.tile(np.arange(columns), (256, 1))
-    grey, open_ = np.arange(256), np.ones((256, columns), dtype=bool)
+    grey, unfilled = np.arange(256), np.ones((256, columns), dtype=bool)
     for _ in range(columns - 1):  # the poorest column is filled up by the richest, in all grey values at once
-        poor = np.where(open_, mass, np.inf).argmin(axis=1)
-        rich = np.where(open_, mass, -np.inf).argmax(axis=1)
+        poor = np.where(unfilled, mass, np.inf).argmin(axis=1)
+        rich = np.where(unfilled, mass, -np.inf).argmax(axis=1)
         share[grey, poor], alias[grey, poor] = mass[grey, poor], rich
         mass[grey, rich] -= 1 - mass[grey, poor]
-        open_[grey, poor] = False
+        unfilled[grey, poor] = False
     threshold = np.rint(share * (1 << (16 - column_bits))).astype(np.uint16)
     return Alias(column_bits, threshold.ravel(), own, own[alias].ravel())
 

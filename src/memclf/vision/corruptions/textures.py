@@ -34,13 +34,18 @@ def frost_crop(
     folder: str | os.PathLike[str] | None = None,
 ) -> Pixels:
     """A random piece of a random texture, which is first scaled, or stretched to a square."""
-    files, chances = _package_files() if folder is None else _folder_files(Path(folder))
+    files, chances = texture_files(folder)
     file = files[int(rng.choice(len(files), p=chances))]
     tall, wide = _size(_texture(file).shape, height, width, scale, side)
     make = _resized if tall * wide <= CACHED_PIXELS else _resized.__wrapped__  # the cache is not for huge images
     texture = make(file, tall, wide)
     top, left = int(rng.integers(tall - height)), int(rng.integers(wide - width))
     return texture[top : top + height, left : left + width]
+
+
+def texture_files(folder: str | os.PathLike[str] | None = None) -> tuple[list[Path], list[float]]:
+    """The photographs to draw from, and the chance of each."""
+    return _package_files() if folder is None else _folder_files(Path(folder))
 
 
 def _size(shape: tuple[int, ...], height: int, width: int, scale: float | None, side: int | None) -> tuple[int, int]:

@@ -213,12 +213,27 @@ def test_a_heavy_class_is_answered_more_often():
     assert (heavy.predict(images) == "red").sum() > (light.predict(images) == "red").sum() + 10
 
 
-def test_cases_without_weight_are_not_learned():
+@pytest.mark.parametrize("recipe", ["vanilla", "manifold_mixup"])
+def test_a_case_without_weight_is_absent(recipe):
     wrong = Y.copy()
     wrong[24:] = np.roll(Y[24:], 1)
-    weight = np.repeat([1.0, 0.0], 24)
-    clf = quick(epochs=15).fit(X, wrong, sample_weight=weight)
-    assert clf.score(X, Y) > 0.9
+    backbone = tiny()  # the same start, whatever is drawn before it
+    weighted = quick(backbone=backbone, recipe=recipe, epochs=2).fit(X, wrong, sample_weight=np.repeat([1.0, 0.0], 24))
+    assert same_weights(weighted, quick(backbone=backbone, recipe=recipe, epochs=2).fit(X[:24], Y[:24]))
+
+
+def test_weights_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="at least one non-zero number"):
+        quick().fit(X, Y, sample_weight=np.zeros(len(Y)))
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        quick().fit(X, Y, sample_weight=-np.ones(len(Y)))
+
+
+def test_weights_count():
+    images, labels = squares(60, wrong=0.6)
+    heavy = quick(epochs=3).fit(images, labels, sample_weight=np.where(labels == "red", 30.0, 1.0))
+    light = quick(epochs=3).fit(images, labels, sample_weight=np.where(labels == "red", 1.0, 30.0))
+    assert (heavy.predict(images) == "red").sum() > (light.predict(images) == "red").sum() + 10
 
 
 # ------------------------------------------------------------------------------------------------------- checkpoints

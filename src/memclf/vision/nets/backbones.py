@@ -122,8 +122,7 @@ def stages_of(module: nn.Module) -> list[nn.Module]:
     layers = [getattr(module, f"layer{i}") for i in (1, 2, 3) if hasattr(module, f"layer{i}")]
     if len(layers) == 3:
         return layers
-    for name in ("blocks", "features"):
-        parts = getattr(module, name, None)
+    for parts in (getattr(module, "blocks", None), getattr(module, "features", None), module):
         if not isinstance(parts, nn.Sequential):
             continue
         pools = [part for part in parts if isinstance(part, nn.MaxPool2d)]

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 from torch import nn
 
 from memclf._numbers import Array
@@ -197,8 +197,11 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _train(self, images: ImageCollection, y: Array, F: Any, weights: Any, seed: int, epochs: int) -> None:
         recipe = get_recipe(self.recipe)
+        if weights is not None:  # a case without weight is absent, also as somebody's partner in a mixture
+            weights = _check_sample_weight(weights, images, dtype=np.float32, ensure_non_negative=True)
+            there = np.flatnonzero(weights)
+            images, y, weights, F = images[there], y[there], weights[there], None if F is None else F[there]
         codes = np.searchsorted(self.classes_, y)
-        weights = None if weights is None else np.asarray(weights, dtype=np.float32)
         cached = self.train == "head" and isinstance(recipe, Vanilla)
         module: nn.Module = self.network_
         if cached:  # the backbone does not change: one pass through it is enough

@@ -13,6 +13,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from memclf.cli import app
+from memclf.vision import corruptions
 from memclf.vision.corruptions import CORRUPTIONS, corrupt, corrupt_folder
 from memclf.vision.corruptions.folder import PART, SETTINGS
 
@@ -162,6 +163,16 @@ def test_a_killed_run_leaves_no_half_file_and_the_same_command_goes_on(folder, t
     assert not stale.exists()
     assert run(folder, "--out", tmp_path / "in one go", *TWO).exit_code == 0
     assert contents(out) == contents(tmp_path / "in one go")
+
+
+def test_an_interrupted_run_says_how_to_go_on(folder, tmp_path, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(corruptions, "corrupt_folder", interrupted)
+    shown = run(folder, "--out", tmp_path / "out", *TWO)
+    assert shown.exit_code == 130
+    assert "stopped; the same command goes on from here" in shown.output
 
 
 def test_wrong_arguments_are_explained(folder, tmp_path):

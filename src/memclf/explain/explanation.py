@@ -47,6 +47,8 @@ class Explanation:
         Similarity of the case to every memory.
     case
         The case itself.
+    overlay : function or None
+        For images described by an expert feature: draws into an image what the feature saw there.
     """
 
     position: int
@@ -71,11 +73,13 @@ class Explanation:
     case: Any = field(repr=False)
     similarities: Array = field(repr=False)
     thresholds: Array = field(repr=False)
+    overlay: Any = field(default=None, repr=False)
 
     @property
     def sentence(self) -> str:
         """Why this answer, or why unknown, in one sentence."""
-        who = f"memory {self.memory} (training case {self.memory_row})"
+        name = self.memory_case.key(0) if hasattr(self.memory_case, "key") else None
+        who = f"memory {self.memory} (training case {self.memory_row}{f', {name}' if name else ''})"
         near = f"similarity {self.similarity:.3f}, threshold {self.threshold:.3f}"
         holds = ", ".join(f"{n} of {label!r}" for label, n in self.cluster_classes.items() if n)
         if self.answered_by == "nobody":
@@ -209,6 +213,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     routes = route(block, clf.thresholds_, clf.rule)
     answers = clf.predict_routed(X, routes)
     chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
+    overlay = getattr(getattr(clf.similarity_, "features_", None), "overlay", None)
     items = []
     for i, way in enumerate(routes):
         k = way.nearest
@@ -251,6 +256,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 case=case,
                 similarities=block[:, i],
                 thresholds=clf.thresholds_,
+                overlay=overlay,
             )
         )
     return Explanations(items)

@@ -21,7 +21,7 @@ def draw(item: Explanation, figure: Any = None) -> Any:
     except ImportError as error:
         raise MissingExtraError('pictures need matplotlib: pip install "memclf[report]"') from error
     figure = Figure(figsize=(9, 3.4), layout="constrained") if figure is None else figure
-    pictures = [_image(item.case), _image(item.memory_case)]
+    pictures = [_image(item.case, item.overlay), _image(item.memory_case, item.overlay)]
     panels = figure.subplots(1, 4 if pictures[0] is not None else 2)
     title = "unknown" if item.answered_by == "nobody" else str(item.answer)
     figure.suptitle(f"case {item.position}: {title}", fontweight="bold")
@@ -62,10 +62,13 @@ def _classes(panel: Any, item: Explanation) -> None:
     panel.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.1))
 
 
-def _image(case: Any) -> Any:
-    """The case as an image, if it is one: a batch of one with two dimensions more, or with colours."""
+def _image(case: Any, overlay: Any) -> Any:
+    """The case as an image, if it is one: a batch of one with two dimensions more, or with colours.
+
+    Where an expert feature described it, what the feature saw is drawn in.
+    """
     if hasattr(case, "loaded"):  # a collection of images
-        return case[0]
+        return case[0] if overlay is None else overlay(case[0], None if case.info is None else case.info[0])
     if not isinstance(case, np.ndarray) or case.dtype == object or case.ndim not in (3, 4):
         return None
-    return case[0]
+    return case[0] if overlay is None else overlay(case[0])

@@ -1,6 +1,8 @@
 """What a user of `corrupt` may rely on: shapes, draws, errors."""
 
 import hashlib
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -111,6 +113,16 @@ def test_without_a_key_the_pixels_are_the_key():
     np.testing.assert_array_equal(corrupt(first, "fog", 2), corrupt(first.copy(), "fog", 2))
     assert not np.array_equal(corrupt(grey, "impulse_noise", 5)[1:], corrupt(nearly, "impulse_noise", 5)[1:])
     assert not np.array_equal(corrupt(first, "fog", 2), corrupt(second, "fog", 2))
+
+
+def test_neither_torch_nor_the_package_of_photographs_is_imported():
+    code = (
+        "import sys, numpy as np; from memclf.vision.corruptions import corrupt;"
+        "corrupt(np.zeros((40, 40, 3), dtype=np.uint8), 'frost', 1);"
+        "print([name for name in ('torch', 'torch_uncertainty_assets', 'matplotlib') if name in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
 
 
 def test_draws_differ_between_severities():

@@ -89,6 +89,13 @@ def test_the_robust_way_is_right_under_every_corruption_at_its_heaviest(corrupti
     np.testing.assert_array_equal(PatchColour().transform(seen)[:, 0], channels)
 
 
+@pytest.mark.parametrize("corruption", ["gaussian_noise", "impulse_noise"])
+def test_single_pixels_decide_nothing_in_small_images_either(corruption):
+    images, channels = study(9, size=64)
+    seen = [corrupt(image, corruption, 5, key=str(number)) for number, image in enumerate(images)]
+    np.testing.assert_array_equal(PatchColour().transform(seen)[:, 0], channels)
+
+
 @pytest.mark.parametrize("background", [(110, 110, 110), (235, 235, 235), (200, 150, 120), (40, 60, 120)])
 @pytest.mark.parametrize("corruption", ["gaussian_noise", "fog", "saturate", "contrast", "snow"])
 def test_the_robust_way_does_not_mind_the_background(background, corruption):

@@ -14,6 +14,7 @@ from memclf.vision.files import as_rgb
 from memclf.vision.images import Pixels
 
 BLOCKS = 25  # blocks along the shorter side: a patch of a tenth of the side always holds a whole block
+SMALLEST = 3  # pixels of a block's side, so that in small images, too, a single pixel decides nothing
 METHODS = ("robust", "paper")
 SCORES = ("intensity", "standing_out")
 
@@ -39,8 +40,8 @@ class PatchColour(ImageFeatures):
         brighter than the patch wins), or its largest channel mean less the mean of the other two. Segments of
         equal intensity are told apart by the latter, then by size.
     block : int or None
-        Of the robust way, the side of a block in pixels; None: 1/25 of the image's shorter side. The patch
-        should be at least twice as wide, so that a whole block falls on it.
+        Of the robust way, the side of a block in pixels; None: 1/25 of the image's shorter side, at least 3.
+        The patch should be at least twice as wide, so that a whole block falls on it.
     graded : bool
         Whether to tell how clearly each colour shows, too. A tree that splits on these numbers trusts the contrast
         it was trained on, so they are left out unless asked for; `near_colour` uses only their proportions.
@@ -129,7 +130,7 @@ class PatchColour(ImageFeatures):
     # ------------------------------------------------------------------------------------------ the robust way
 
     def _side(self, image: Pixels) -> int:
-        return self.block or max(1, min(image.shape[:2]) // BLOCKS)
+        return self.block or max(SMALLEST, min(image.shape[:2]) // BLOCKS)
 
     def _standing_out(self, image: Pixels) -> Array:
         """For each block and channel, how far it is above both others, once the median colour is taken off."""

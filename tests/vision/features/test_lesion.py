@@ -86,7 +86,7 @@ def test_the_skin_has_about_the_area_of_the_lesion_and_lies_around_it():
         assert not (masks["lesion"] & masks["skin"]).any()
         assert 0.7 < masks["skin"].sum() / masks["lesion"].sum() < 2
         # It touches the lesion: growing the lesion by a pixel lands on skin everywhere.
-        grown = cv2.dilate(masks["lesion"].astype(np.uint8), np.ones((3, 3))) > 0
+        grown = cv2.dilate(masks["lesion"].astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
         assert (masks["skin"] | masks["lesion"])[grown].all()
 
 

@@ -9,8 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 USE = """
 import importlib, pkgutil, sys, memclf
-for module in pkgutil.walk_packages(memclf.__path__, "memclf."):
-    importlib.import_module(module.name)
+vision = "vision" in sys.argv
+for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
+    if vision or not module.name.startswith("memclf.vision."):
+        importlib.import_module(module.name)
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
 clf = memclf.MemoryClassifier(random_state=0).fit(X, y)
@@ -19,6 +21,16 @@ assert (memclf.load(sys.argv[1]).predict(X) == clf.predict(X)).all()
 if "plot" in sys.argv:
     clf.explain(X[:1])[0].plot().savefig(sys.argv[1] + "/picture.png")
     clf.route(X).to_frame()
+if vision:  # with the tables, coefficients and weights that come along
+    from memclf.vision import CORRUPTIONS, ImageClassifier, ImageCollection, corrupt
+    from memclf.vision.features import LeafColours
+    image = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
+    images = ImageCollection([corrupt(image, name, 3) for name in CORRUPTIONS])
+    assert LeafColours().transform(images).shape[0] == 19
+    y = np.arange(19) % 2
+    clf = ImageClassifier(image_size=32, train="head", epochs=1).fit(images, y)
+    memclf.save(clf, sys.argv[1] + "-network")
+    assert (memclf.load(sys.argv[1] + "-network").predict(images) == clf.predict(images)).all()
 """
 
 
@@ -31,7 +43,11 @@ def wheel(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("extras", "use"), [("", []), ("[report,tables]", ["plot"])], ids=["base", "extras"])
+@pytest.mark.parametrize(
+    ("extras", "use"),
+    [("", []), ("[report,tables]", ["plot"]), ("[vision]", ["vision"])],
+    ids=["base", "tables", "vision"],
+)
 def test_the_wheel_works_in_a_clean_environment(wheel, extras, use, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
     python = str(tmp_path / "venv" / "bin" / "python")

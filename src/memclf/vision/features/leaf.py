@@ -1,0 +1,212 @@
+"""Leaf colours: how much of a leaf is affected, by the paper's thresholds or as an expert's outlines taught it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import cv2
+import numpy as np
+from joblib import effective_n_jobs
+
+from memclf._numbers import Array
+from memclf.exceptions import ImageError
+from memclf.vision.features import leaf_paper
+from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
+from memclf.vision.features.leaf_net import Coefficients, judge, shipped
+from memclf.vision.files import as_rgb
+from memclf.vision.images import ImageCollection, Pixels, as_images
+
+METHODS = ("taught", "paper")
+TAUGHT = ("affected_share",)
+DETAILS = ("largest_spot", "spots", "trust")
+PAPER = ("F_d", "F_b")
+SYMPTOM = 0.4  # chance, among leaf and symptom, from which a pixel is affected; chosen by cross-validation
+
+
+class LeafColours(ImageFeatures):
+    """The affected share of a leaf.
+
+    Parameters
+    ----------
+    method : "taught" or "paper"
+        "taught": every pixel is judged background, leaf or symptom by a small network that outlines have taught,
+        on colour relative to the light and to the leaf's own median. It works at once, with coefficients taught by
+        outlines of 300 coffee leaves, and can be taught anew by `fit`. "paper": segments, thresholds on hue,
+        saturation and value, and the convex hull of what is green.
+    literal : bool
+        For "paper": brown and discoloured in relation to the green, as printed, instead of to the leaf.
+    details : bool
+        For "taught": more numbers than the share (see the notes), to look at. They do not help a tree to grade
+        leaves and suffer more from corruptions, so they are left out unless asked for.
+    steps : int
+        For teaching: batches of eight images shown. Fewer for a try; the default takes some minutes.
+    random_state : int
+        For teaching.
+    n_jobs : int or None
+        Threads that look at images at the same time, or that teach.
+    verbose : int
+        Show progress while teaching.
+
+    Attributes
+    ----------
+    coefficients_ : dict of arrays
+        What was taught; absent until then, and the shipped coefficients are used.
+
+    Notes
+    -----
+    The number of "taught" is `affected_share`, affected pixels / pixels of the leaf, 0 if there is no leaf. Details
+    are `largest_spot`, the share of the leaf that its largest spot takes; `spots`, their number; and `trust`, from 0
+    (no leaf found) to 1, how clearly the leaf stands out. The numbers of "paper" are F_d (discoloured) and F_b (brown).
+
+    What was taught survives `sklearn.base.clone`, unlike what other estimators have fitted. The outlines are the
+    expert's and are given once; similarities and pipelines clone their features and fit the clones to images and
+    class labels, which hold no outlines. A clone that forgot would silently fall back on the shipped coefficients.
+
+    Examples
+    --------
+    >>> image = np.full((128, 256, 3), 225, dtype=np.uint8)
+    >>> image = cv2.ellipse(image, (128, 64), (100, 45), 0, 0, 360, (70, 120, 40), -1)
+    >>> image = cv2.ellipse(image, (100, 60), (18, 12), 0, 0, 360, (130, 75, 30), -1)
+    >>> leaf = LeafColours()
+    >>> float(leaf.transform([image])[0, 0].round(2))
+    0.05
+    """
+
+    def __init__(
+        self,
+        method: str = "taught",
+        *,
+        literal: bool = False,
+        details: bool = False,
+        steps: int = 1000,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.method = method
+        self.literal = literal
+        self.details = details
+        self.steps = steps
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the numbers."""
+        return PAPER if self._is_paper() else TAUGHT + DETAILS if self.details else TAUGHT
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from outlines, if `y` holds outlines; class labels, or nothing, change nothing.
+
+        Parameters
+        ----------
+        X : images
+            Whole scenes or cropped to the leaf, of any size; both views are taught, by cropping some of the showings.
+        y : list of 2-D arrays, array of n x height x width, ImageCollection, or one label per image
+            Outlines are whole numbers of each image's height and width: 0 background, 1 leaf, 2 symptom.
+        """
+        self._is_paper()
+        if y is None or _are_labels(y):
+            return self
+        if self._is_paper():
+            raise ValueError('method="paper" has fixed thresholds; only method="taught" learns from outlines')
+        from memclf.vision.features.leaf_teach import teach
+
+        self.coefficients_ = teach(
+            _outlined(as_images(X), y),
+            steps=self.steps,
+            seed=self.random_state,
+            threads=effective_n_jobs(self.n_jobs),
+            verbose=self.verbose,
+        )
+        return self
+
+    def measure(self, image: Pixels, info: Info) -> Any:
+        if self._is_paper():
+            return leaf_paper.shares(leaf_paper.classes(image), self.literal)
+        chances = self._judged(image)
+        leaf, affected = decided(chances)
+        share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
+        return (share, *details(chances, leaf, affected)) if self.details else (share,)
+
+    def masks(self, image: Any, info: Info | None = None) -> Masks:
+        """What was seen: "leaf" and "affected", and for the paper's way "green", "brown" and "discoloured" too."""
+        image = as_rgb(image, "image")
+        if self._is_paper():
+            return leaf_paper.classes(image)
+        size = (image.shape[1], image.shape[0])
+        chances = [cv2.resize(chance, size, interpolation=cv2.INTER_LINEAR) for chance in self._judged(image)]
+        leaf, affected = decided(np.stack(chances))
+        return {"leaf": leaf, "affected": affected}
+
+    def _judged(self, image: Pixels) -> Array:
+        coefficients: Coefficients = getattr(self, "coefficients_", None) or shipped()
+        if image.shape[0] > image.shape[1]:  # outlines are taught lying on the longer side
+            lying = np.ascontiguousarray(image.transpose(1, 0, 2))
+            return np.ascontiguousarray(judge(lying, coefficients).transpose(0, 2, 1))
+        return judge(image, coefficients)
+
+    def _is_paper(self) -> bool:
+        if self.method not in METHODS:
+            raise ValueError(f'method must be "taught" or "paper", got {self.method!r}')
+        return self.method == "paper"
+
+    def __sklearn_clone__(self) -> Self:
+        copy = type(self)(**self.get_params(deep=False))
+        if hasattr(self, "coefficients_"):
+            copy.coefficients_ = {name: values.copy() for name, values in self.coefficients_.items()}
+        return copy
+
+
+def decided(chances: Array) -> tuple[Mask, Mask]:
+    """Leaf and affected from chances of background, leaf and symptom.
+
+    A leaf is one piece: the largest, with its holes filled. What is affected lies inside it.
+    """
+    inside = (chances[0] < 0.5).astype(np.uint8)
+    outlines, _ = cv2.findContours(inside, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    leaf = np.zeros_like(inside)
+    if outlines:
+        cv2.drawContours(leaf, [max(outlines, key=cv2.contourArea)], -1, 1, cv2.FILLED)
+    affected = (chances[2] > SYMPTOM * (chances[1] + chances[2])) & (leaf > 0)
+    return leaf > 0, affected
+
+
+def details(chances: Array, leaf: Mask, affected: Mask) -> tuple[float, float, float]:
+    """The numbers named in `DETAILS`; all 0 when there is no leaf."""
+    size = np.count_nonzero(leaf)
+    if not size:
+        return 0.0, 0.0, 0.0
+    _, _, pieces, _ = cv2.connectedComponentsWithStats(affected.astype(np.uint8))
+    spots = pieces[1:, cv2.CC_STAT_AREA]
+    return float(spots.max(initial=0)) / size, float(len(spots)), float(np.abs(1 - 2 * chances[0]).mean())
+
+
+def _are_labels(y: Any) -> bool:
+    """Whether there is one label per image, and no outlines."""
+    return not isinstance(y, ImageCollection) and all(np.ndim(entry) == 0 for entry in y)
+
+
+def _outlined(images: ImageCollection, y: Any) -> list[Any]:
+    from memclf.vision.features.leaf_augment import outlined
+
+    if len(y) != len(images):
+        raise ValueError(f"{len(images)} images came with {len(y)} outlines")
+    cases, kinds = [], np.zeros(3, dtype=bool)
+    for position, (image, entry) in enumerate(zip(images, y, strict=True)):
+        labels = np.asarray(entry)
+        labels = labels[:, :, 0] if labels.ndim == 3 else labels  # label images are read as grey on three channels
+        if labels.shape != image.shape[:2]:
+            raise ImageError(f"outlines {position} have shape {labels.shape} for an image of {image.shape[:2]}")
+        values = np.unique(labels)
+        if not np.isin(values, (0, 1, 2)).all():
+            raise ImageError(
+                f"outlines {position} hold {values[:5].tolist()}; wanted are 0 background, 1 leaf, 2 symptom"
+            )
+        kinds[values.astype(int)] = True
+        cases.append(outlined(image, labels))
+    if not kinds.all():
+        missing = [name for name, found in zip(("background", "leaf", "symptom"), kinds, strict=True) if not found]
+        raise ValueError(f"the outlines hold no {' and no '.join(missing)}, so there is nothing to tell apart")
+    return cases

@@ -1,0 +1,91 @@
+"""Outlined images, and how they are shown in teaching: turned, mirrored, cropped, and in another light.
+
+Only what changes between honest photographs is varied: place, size, gamma, white balance, hue. No noise, blur,
+weather or compression: a feature that is to hold under corruptions must not have been trained on them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from memclf._numbers import Array
+from memclf.vision.features.leaf_light import without_impulses, without_noise
+from memclf.vision.images import Pixels
+
+CANVAS = (256, 128)  # width and height of what is shown
+KEPT = (512, 256)  # larger images are made smaller once, to be cheap to show often
+CROPPED = 0.25  # share of showings that are cropped to the leaf
+
+
+class Outlined(NamedTuple):
+    """An image lying on its longer side, its outlines as three planes (0 to 255), and the leaf's bounding box."""
+
+    image: Pixels
+    shares: Pixels
+    box: tuple[int, int, int, int]
+
+
+def outlined(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
+    """An image and its labels (0 background, 1 leaf, 2 symptom; same height and width), ready to be shown."""
+    shares = np.stack([labels == k for k in range(3)], axis=2).astype(np.uint8) * np.uint8(255)
+    if image.shape[0] > image.shape[1]:
+        image, shares = image.transpose(1, 0, 2), shares.transpose(1, 0, 2)
+    image, shares = without_impulses(np.ascontiguousarray(image)), np.ascontiguousarray(shares)
+    if image.shape[1] > KEPT[0] or image.shape[0] > KEPT[1]:
+        image, shares = (_smaller(part) for part in (image, shares))
+    return Outlined(image, shares, _box(shares[:, :, 0] < 128))
+
+
+def _smaller(part: Pixels) -> Pixels:
+    return np.asarray(cv2.resize(part, KEPT, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+
+
+def _box(leaf: Array) -> tuple[int, int, int, int]:
+    """Left, top, width and height of the largest piece; all of the image if there is none."""
+    count, _, pieces, _ = cv2.connectedComponentsWithStats(leaf.astype(np.uint8))
+    if count < 2:
+        return 0, 0, leaf.shape[1], leaf.shape[0]
+    left, top, width, height = pieces[1 + int(np.argmax(pieces[1:, cv2.CC_STAT_AREA])), :4].tolist()
+    return left, top, width, height
+
+
+def drawn(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
+    """One showing: the image (height x width x 3, float32) and the shares of each kind (3 x height x width)."""
+    place = _place(case, rng)
+    image, shares = (
+        cv2.warpAffine(part, place, CANVAS, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        for part in (case.image, case.shares)
+    )
+    scale = np.float32(1 / 255)
+    x = without_noise(_in_another_light(image.astype(np.float32) * scale, rng))
+    return x, np.ascontiguousarray((shares.astype(np.float32) * scale).transpose(2, 0, 1))
+
+
+def _place(case: Outlined, rng: np.random.Generator) -> Array:
+    """The map from the image to the canvas: the whole of it or the leaf's box, then turned and moved a little."""
+    height, width = case.image.shape[:2]
+    left, top, w, h = case.box if rng.random() < CROPPED else (0, 0, width, height)
+    size = np.array(CANVAS, dtype=float)
+    onto = np.array([[size[0] / w, 0, -left * size[0] / w], [0, size[1] / h, -top * size[1] / h], [0, 0, 1]])
+    stretch = np.exp(rng.uniform(-0.12, 0.12))
+    larger = np.exp(rng.uniform(-0.25, 0.25))
+    flips = rng.choice([-1.0, 1.0], 2)
+    turn = cv2.getRotationMatrix2D((0.0, 0.0), rng.uniform(-15, 15), larger)[:, :2]
+    turn = turn @ np.diag(flips * [stretch, 1 / stretch])
+    centre = size / 2
+    shift = centre - turn @ centre + rng.uniform(-0.06, 0.06, 2) * size
+    return np.column_stack([turn, shift]) @ onto
+
+
+def _in_another_light(x: Array, rng: np.random.Generator) -> Array:
+    x = x ** np.float32(np.exp(rng.uniform(-0.35, 0.35)))
+    angle = rng.uniform(-0.12, 0.12)
+    along, across = (1 - np.cos(angle)) / 3, np.sin(angle) / np.sqrt(3)
+    hue = np.full((3, 3), along) + np.cos(angle) * np.eye(3)  # a turn about the grey axis
+    hue += across * np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
+    light = hue * np.exp(rng.uniform(-0.12, 0.12, 3))
+    return np.clip(cv2.transform(x, light), 0, 1)

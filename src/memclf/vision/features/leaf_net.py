@@ -1,0 +1,109 @@
+"""The taught judge of pixels (background, leaf or symptom), evaluated with numpy and OpenCV alone.
+
+Two small networks, whose coefficients are plain arrays: a first look that finds the leaf in a picture of 64 x 32,
+after which colours can be measured against it; and a network of separable convolutions on four scales.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import cv2
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.vision.features.leaf_light import at_work_size, first_look, planes, two_colours, without_dirt
+from memclf.vision.images import Pixels
+
+Coefficients = dict[str, Array]
+
+_shipped: Coefficients = {}
+
+
+def shipped() -> Coefficients:
+    """The coefficients that come with the package, taught by outlines of 300 coffee leaves."""
+    if not _shipped:
+        with (
+            files("memclf.vision.features").joinpath("data/leaf_colours.npz").open("rb") as file,
+            np.load(file) as kept,
+        ):
+            _shipped.update({name: kept[name].astype(np.float32) for name in kept.files})
+    return dict(_shipped)
+
+
+def judge(image: Pixels, coefficients: Coefficients) -> Array:
+    """Probabilities of background, leaf and symptom: 3 x height x width, at the size of `at_work_size`."""
+    return chances(look(at_work_size(image), coefficients), coefficients)
+
+
+def look(x: Array, coefficients: Coefficients) -> Array:
+    """What the network sees of an image at work size: colours relative to what the first look takes for the leaf."""
+    chance, small = _chance_of_leaf(x, coefficients)
+    clean = without_dirt(x, chance)
+    if clean is not x:
+        chance, small = _chance_of_leaf(clean, coefficients)
+    return planes(clean, *two_colours(small, chance), chance)
+
+
+def _chance_of_leaf(x: Array, coefficients: Coefficients) -> tuple[Array, Array]:
+    """The first look: the chance of leaf in a picture of 64 x 32, and that picture."""
+    seen, small = first_look(x)
+    for k in (0, 1, 2):
+        seen = seen @ coefficients[f"look{k}.weight"].T + coefficients[f"look{k}.bias"]
+        if k < 2:
+            np.maximum(seen, 0, out=seen)
+    return 1 / (1 + np.exp(-np.clip(seen[:, :, 0], -30, 30))), small
+
+
+def chances(seen: Array, coefficients: Coefficients) -> Array:
+    """The network: down to a sixteenth of the size and up again, on picture elements of 2 x 2 pixels."""
+    c = coefficients
+    pixels = _unshuffled(seen)
+    whole = _block(_mixed(pixels, c["stem.weight"], c["stem.bias"]), c, "down1")
+    half = _block(_halved(whole), c, "down2")
+    quarter = _block(_halved(half), c, "down3")
+    eighth = _block(_halved(quarter), c, "down4")
+    up = _block(np.concatenate([_doubled(eighth), quarter]), c, "up3")
+    up = _block(np.concatenate([_doubled(up), half]), c, "up2")
+    up = _block(np.concatenate([_doubled(up), whole]), c, "up1")
+    hidden = _mixed(np.concatenate([up, pixels]), c["hidden.weight"], c["hidden.bias"])
+    kinds = _mixed(hidden, c["out.weight"], c["out.bias"], last=True).reshape(3, 4, *hidden.shape[1:])
+    kinds = np.exp(kinds - np.maximum(np.maximum(kinds[0], kinds[1]), kinds[2]))
+    kinds /= kinds[0] + kinds[1] + kinds[2]
+    return _shuffled(kinds)
+
+
+def _mixed(x: Array, weight: Array, bias: Array, last: bool = False) -> Array:
+    """New channels, each a weighted sum of the given ones; negative ones become 0 unless it is the last layer."""
+    y = weight @ x.reshape(len(x), -1)
+    y += bias[:, None]
+    return (y if last else np.maximum(y, 0, out=y)).reshape(-1, *x.shape[1:])
+
+
+def _block(x: Array, c: Coefficients, name: str) -> Array:
+    """Each channel filtered with its own 3 x 3 kernel, then mixed."""
+    filtered = np.empty_like(x)
+    for channel, kernel, target in zip(x, c[f"{name}.kernels"], filtered, strict=True):
+        cv2.filter2D(channel, -1, kernel, dst=target, borderType=cv2.BORDER_CONSTANT)
+    return _mixed(filtered, c[f"{name}.weight"], c[f"{name}.bias"])
+
+
+def _halved(x: Array) -> Array:
+    return (x[:, ::2, ::2] + x[:, 1::2, ::2] + x[:, ::2, 1::2] + x[:, 1::2, 1::2]) * np.float32(0.25)
+
+
+def _doubled(x: Array) -> Array:
+    size = (2 * x.shape[2], 2 * x.shape[1])
+    return np.stack([cv2.resize(channel, size, interpolation=cv2.INTER_LINEAR) for channel in x])
+
+
+def _unshuffled(x: Array) -> Array:
+    """Channels x height x width, with the four pixels of each 2 x 2 square as channels."""
+    c, h, w = x.shape
+    return np.ascontiguousarray(x.reshape(c, h // 2, 2, w // 2, 2).transpose(0, 2, 4, 1, 3)).reshape(4 * c, h // 2, -1)
+
+
+def _shuffled(x: Array) -> Array:
+    """Channels x 4 x height x width, with the four back in their places: the inverse of `_unshuffled`."""
+    c, _, h, w = x.shape
+    return x.reshape(c, 2, 2, h, w).transpose(0, 3, 1, 4, 2).reshape(c, 2 * h, 2 * w)

@@ -45,5 +45,9 @@ class ImageError(MemclfError, ValueError):
     """An image is broken, too large or of a kind that cannot be used; the message names it."""
 
 
+class TrainingError(MemclfError, RuntimeError):
+    """A network could not be trained; the message says in which epoch and what may help."""
+
+
 class WeightsError(MemclfError, RuntimeError):
     """Weights of a network cannot be had or do not fit; the message says from where and what is wrong."""

@@ -16,9 +16,9 @@ from memclf.cli import app
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
 from memclf.persist import inspect_folder
 from memclf.persist.folder import _own_hash
-from memclf.similarity import TreeSimilarity
+from memclf.similarity import FunctionSimilarity, TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
-from memclf.vision.features import PatchColour
+from memclf.vision.features import PatchColour, same_colour
 from memclf.vision.nets.recipes import AugMix, Recipe
 from pictures import squares, tiny
 
@@ -69,6 +69,13 @@ def test_a_named_backbone_needs_no_trust_and_can_be_trained_on(tmp_path):
     assert not inspect_folder(tmp_path / "model").problems
 
 
+@pytest.mark.parametrize("backbone", ["regnet_y_400mf", "mnasnet0_5"])
+def test_backbones_with_peculiar_ways_come_back_too(tmp_path, backbone):
+    clf = ImageClassifier(backbone, image_size=32, train="head", epochs=1, random_state=0).fit(X, Y)
+    save_model(clf, tmp_path / "model")
+    np.testing.assert_allclose(load(tmp_path / "model").predict_proba(X), clf.predict_proba(X), atol=1e-6)
+
+
 def test_a_network_by_itself_can_be_saved(tmp_path):
     clf = network(features=PatchColour()).fit(X, Y)
     save_model(clf, tmp_path / "model")
@@ -86,6 +93,15 @@ def test_expert_features_inside_a_classifier_come_back(tmp_path):
     save_model(clf, tmp_path / "model")
     back = load(tmp_path / "model", trusted=[tiny])
     np.testing.assert_array_equal(back.predict_proba(X), clf.predict_proba(X))
+
+
+def test_similarities_of_memclfs_own_need_no_trust(tmp_path):
+    similarity = FunctionSimilarity(same_colour, features=PatchColour(), batched=True)
+    clf = MemoryClassifier(similarity=similarity, estimator=make_pipeline(PatchColour(), LogisticRegression()))
+    save_model(clf.fit(ImageCollection(X), Y), tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(X), clf.predict(X))
+    assert inspect_folder(tmp_path / "model").strangers == []
+    assert "trusted" not in (tmp_path / "model" / "MODEL_CARD.md").read_text()
 
 
 def test_expert_features_in_a_pipeline_need_no_trust(tmp_path):
@@ -158,7 +174,7 @@ def test_networks_that_do_not_fit_their_description_are_refused(tmp_path, attack
     def change(manifest):
         for each in networks_of(manifest):
             if attack == "larger backbone":
-                each["architecture"]["backbone"] = "regnet_y_128gf"  # 2.5 GB that must never be made
+                each["architecture"]["backbone"] = "vit_h_14"  # 2.5 GB that must never be made
             elif attack == "other backbone":
                 each["architecture"]["backbone"] = "resnet18"
             elif attack == "no such backbone":

@@ -82,10 +82,12 @@ def test_grey_files_of_16_bits_keep_their_upper_8(tmp_path):
     assert (read == read[:, :, :1]).all()
 
 
-def test_floating_point_files_from_0_to_255_are_read(tmp_path):
-    values = np.array([[0.0, 100.4], [254.9, 255.0]], dtype=np.float32)
+def test_floating_point_files_are_read_as_floating_point_arrays_are(tmp_path):
+    values = np.array([[0.0, 0.4], [0.999, 1.0]], dtype=np.float32)
     read = read_image(saved(tmp_path / "float.tif", values))
-    np.testing.assert_array_equal(read[:, :, 0], values.astype(np.uint8))
+    np.testing.assert_array_equal(read[:, :, 0], [[0, 102], [255, 255]])
+    with pytest.raises(ImageError, match=r"large.tif holds float32 from 0.0 to 255.0"):
+        read_image(saved(tmp_path / "large.tif", values * 255))
 
 
 def test_files_of_one_bit_are_black_and_white(tmp_path):

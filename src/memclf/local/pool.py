@@ -119,9 +119,10 @@ def fit_pool(
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
         jobs.append(delayed(_fit_one)(templates[k], _cases.take(X, rows), y[rows], own, begin, seed, where))
-    # What several classifiers share must be one object afterwards too, so it cannot travel between processes.
-    shared = "sharedmem" if getattr(global_estimator, "share_backbone", False) else None
-    run = Parallel(n_jobs=n_jobs, return_as="generator", require=shared)
+    if any(_shares(template) for template in templates) and continued is None:
+        raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
+    # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
+    run = Parallel(n_jobs=1 if _shares(global_estimator) else n_jobs, return_as="generator")
     fitted = dict(
         zip(
             heads,
@@ -138,6 +139,11 @@ def fit_pool(
             estimators.append(fitted[home[k]][0])
             origins.append(fitted[k][1] if home[k] == k else "merged")
     return Pool(estimators=estimators, trained_with=home, origins=origins)
+
+
+def _shares(estimator: Any) -> bool:
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    return bool(getattr(last, "share_backbone", False))
 
 
 def templates_for(estimator: Any, q: int) -> list[Any]:
@@ -205,8 +211,8 @@ def _fit_one(
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
         raise LocalFitError(
             f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {error}. Larger clusters help (min_cluster_size, a lower threshold), as does "
-            "an estimator that can work with few cases."
+            f"{type(error).__name__}: {error}. If the cluster is too small for it, larger ones help "
+            "(min_cluster_size, a lower threshold), as does an estimator that can work with few cases."
         ) from error
 
 

@@ -34,7 +34,7 @@ from memclf.persist import archive, references, sane, vision
 from memclf.persist.card import model_card
 from memclf.persist.codec import Decoder, Encoder
 from memclf.persist.summary import input_schema, training_summary
-from memclf.persist.trust import KNOWN, trusted_names
+from memclf.persist.trust import KNOWN, OWN_FUNCTIONS, trusted_names
 from memclf.selector import MemorySelector
 
 FORMAT = "memclf-model"
@@ -73,7 +73,8 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     payload = {"arrays.npz": archive.write_arrays(encoder.arrays), "estimators.skops": _dump_parts(encoder.parts)}
     if encoder.tensors:
         payload["networks.safetensors"] = vision.write_tensors(encoder.tensors)
-    needs = sorted(strangers(payload["estimators.skops"]) | {f"{f['module']}.{f['name']}" for f in encoder.functions})
+    functions = {f"{each['module']}.{each['name']}" for each in encoder.functions}
+    needs = sorted((strangers(payload["estimators.skops"]) | functions) - OWN_FUNCTIONS)
 
     data = folder / f"data-{uuid.uuid4().hex[:12]}"
     manifest = {

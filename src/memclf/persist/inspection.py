@@ -11,6 +11,7 @@ from typing import Any
 from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
 from memclf.persist.folder import read_file, read_manifest, strangers
+from memclf.persist.trust import OWN_FUNCTIONS
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def inspect_folder(folder: str | Path) -> Inspection:
     for node in _dictionaries([manifest["model"], manifest.get("shared")]):
         if isinstance(function := node.get("$function"), dict):
             unknown.add(f"{function.get('module')}.{function.get('name')}")
-    return Inspection(manifest, dict(sorted(types.items())), sorted(unknown), problems)
+    return Inspection(manifest, dict(sorted(types.items())), sorted(unknown - OWN_FUNCTIONS), problems)
 
 
 def _dictionaries(root: Any) -> Iterator[dict[str, Any]]:

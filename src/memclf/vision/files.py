@@ -42,7 +42,7 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
             if width * height > max_pixels:
                 raise ImageError(f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
             upright = ImageOps.exif_transpose(image)
-            return _pillow_to_rgb(upright if upright is not None else image)
+            return _pillow_to_rgb(upright if upright is not None else image, str(path))
     except ImageError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -65,15 +65,18 @@ def _opened(content: bytes, max_pixels: int) -> Image.Image:
             Image.MAX_IMAGE_PIXELS = usual
 
 
-def _pillow_to_rgb(image: Image.Image) -> Pixels:
+def _pillow_to_rgb(image: Image.Image, name: str) -> Pixels:
     if image.mode.startswith("I;16"):
-        return as_rgb((np.asarray(image) >> 8).astype(np.uint8), "image")
-    if image.mode in ("I", "F"):
-        values = np.asarray(image, dtype=np.float64)
-        top = 65535 if values.max(initial=0) > 255 else 255
-        return as_rgb(np.clip(values * (255 / top), 0, 255).astype(np.uint8), "image")
+        return as_rgb((np.asarray(image) >> 8).astype(np.uint8), name)
+    if image.mode == "I":  # Pillow opens 16-bit files in this mode too
+        values = np.asarray(image)
+        if values.min() < 0 or values.max() > 65535:
+            raise ValueError(f"its values go from {values.min()} to {values.max()}, beyond 16 bits")
+        return as_rgb((values >> 8).astype(np.uint8), name)
+    if image.mode == "F":
+        return as_rgb(np.asarray(image), name)
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
-        return as_rgb(np.asarray(image.convert("RGBA")), "image")
+        return as_rgb(np.asarray(image.convert("RGBA")), name)
     return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
 
 

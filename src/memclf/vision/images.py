@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import EllipsisType
@@ -138,11 +139,19 @@ class ImageCollection:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # as scikit-learn picks rows
             index = index[0]
+        if index is Ellipsis:
+            index = slice(None)
+        if isinstance(index, np.ndarray) and index.ndim == 0:
+            index = index[()]
         if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
-            return self._image(range(len(self))[index])
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"there is no image {index}; there are {len(self)}")
+            return self._image(int(index) % len(self))
         if isinstance(index, tuple) or not (isinstance(index, slice) or hasattr(index, "__len__")):
             raise IndexError(f"images are indexed along one dimension, by positions or a slice; got {index!r}")
         rows = np.arange(len(self))[index if isinstance(index, slice) else np.asarray(index, dtype=_kind(index))]
+        if rows.ndim != 1:
+            raise IndexError(f"images are indexed along one dimension, got positions of shape {np.shape(index)}")
         picked = object.__new__(type(self))
         picked.__dict__.update(self.__dict__)
         picked._sources = self._sources[rows]
@@ -163,7 +172,7 @@ class ImageCollection:
 
     def __repr__(self) -> str:
         kind = "arrays" if not any(isinstance(source, Path) for source in self._sources[:1]) else "files"
-        classes = "" if self.labels is None else f", {len(np.unique(self.labels))} classes"
+        classes = "" if self.labels is None else f", {len(set(self.labels.tolist()))} classes"
         steps = "".join(f", {step.name} {step.severity}" for step in self._steps)
         return f"{type(self).__name__}({len(self)} {kind}{classes}{steps})"
 
@@ -248,11 +257,14 @@ class _Kept:
     def __init__(self, max_bytes: int):
         self.images: dict[int, Pixels] = {}
         self.left = max_bytes
+        self._lock = threading.Lock()
 
     def keep(self, row: int, image: Pixels) -> Pixels:
-        if image.nbytes <= self.left:
-            self.left -= image.nbytes
-            self.images[row] = image
+        image.setflags(write=False)  # others will see it too
+        with self._lock:
+            if row not in self.images and image.nbytes <= self.left:
+                self.left -= image.nbytes
+                self.images[row] = image
         return image
 
 
@@ -302,7 +314,7 @@ def _as_sources(images: Any) -> tuple[Any, list[str] | None]:
             entries[position] = Path(entry)
         elif not hasattr(entry, "__array__"):
             raise TypeError(f"image {position} is a {type(entry).__name__}; images are arrays or paths of files")
+    check_files(entry for entry in entries if isinstance(entry, Path))
     if entries and all(isinstance(entry, Path) for entry in entries):
-        check_files(entries)
         return object_array(entries), [path.as_posix() for path in entries]
     return object_array(entries), None

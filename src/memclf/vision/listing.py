@@ -86,7 +86,6 @@ def list_csv(
     label = label or next((name for name in LABEL_COLUMNS if name in columns), None)
     if path is None:
         raise ImageError(f"{file} has the columns {columns}; say which one holds the paths: path='...'")
-    pattern = path if "{" in path else "{" + path + "}"
     wanted = [label] if label else []
     for name in [*wanted, *(where or {})]:
         if name not in columns:
@@ -96,8 +95,8 @@ def list_csv(
     if not rows:
         raise ImageError(f"{file} lists no images" + (f" with {where}" if where else ""))
     try:
-        keys = [pattern.format(**row) for row in rows]
-    except (KeyError, IndexError, ValueError) as error:
+        keys = [path.format(**row) if "{" in path else row[path] for row in rows]
+    except (AttributeError, KeyError, IndexError, ValueError) as error:
         raise ImageError(f"path={path!r} does not fit the columns {columns} of {file}: {error!r}") from error
     base = file.parent if root is None else Path(root)
     paths = [base / key for key in keys]
@@ -107,7 +106,6 @@ def list_csv(
 
 
 def _labels(values: list[str]) -> Array:
-    try:
-        return np.array([int(value) for value in values])
-    except ValueError:
-        return np.array(values)
+    """Whole numbers as such, if they all are written the usual way; "01" is a name."""
+    whole = all(value.removeprefix("-").isdecimal() and str(int(value)) == value for value in values)
+    return np.array([int(value) for value in values] if whole else values)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from skorch.callbacks import Callback
 from torch import nn
 
 from memclf import MemoryClassifier
+from memclf.exceptions import TrainingError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
@@ -101,6 +103,42 @@ def test_embeddings_are_the_penultimate_layer(fitted):
     np.testing.assert_array_equal(fitted.predict_proba_embedded(E, X), fitted.predict_proba(X))
 
 
+def test_two_classes_have_one_score_as_scikit_learn_wants_it():
+    two = Y != "blue"
+    clf = quick().fit(X[two], Y[two])
+    scores = clf.decision_function(X[two])
+    assert scores.shape == (two.sum(),)
+    np.testing.assert_array_equal(clf.classes_[(scores > 0).astype(int)], clf.predict(X[two]))
+    assert cross_val_score(quick(), X[two], Y[two] == "red", cv=2, scoring="roc_auc").mean() > 0.5
+
+
+def test_an_unfitted_or_interrupted_classifier_says_so():
+    with pytest.raises(NotFittedError):
+        quick().predict(X)
+    clf = quick(callbacks=[Stop(2)])
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        clf.predict(X)
+
+
+def test_training_that_diverges_says_so():
+    with pytest.raises(TrainingError, match="training diverged in epoch .*lower learning rate"):
+        quick(lr=1e30).fit(X, Y)
+
+
+def test_no_gradients_are_kept(fitted):
+    assert all(parameter.grad is None for parameter in fitted.network_.parameters())
+
+
+def test_early_stopping_has_nothing_to_go_by_with_a_handful_of_cases():
+    clf = quick(early_stopping=2, epochs=3).fit(X[:4], Y[:4])
+    assert len(clf.history_) == 3
+    assert "valid_loss" not in clf.history_[0]
+    with pytest.raises(ValueError, match="one image is not enough to train a network"):
+        quick().fit(X[:2], Y[:2], sample_weight=[1.0, 0.0])
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -108,6 +146,11 @@ def test_embeddings_are_the_penultimate_layer(fitted):
         ({"optimizer": "lion"}, "optimizer must be one of 'sgd', 'adam', 'adamw'; got 'lion'"),
         ({"schedule": "warm"}, "schedule must be one of None, 'cosine', 'linear', 'step'; got 'warm'"),
         ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
+        ({"epochs": None}, "epochs must be a whole number of at least 1, got None"),
+        ({"lr": "0.1"}, "lr must be a number above 0, got '0.1'"),
+        ({"predict_batch_size": 0}, "predict_batch_size must be a whole number of at least 1, got 0"),
+        ({"local_epochs": 0}, "local_epochs must be a whole number of at least 1, got 0"),
+        ({"image_size": None}, "image_size must be a number of pixels or (height, width)"),
         ({"image_size": (24,)}, "image_size must be a number of pixels or (height, width)"),
         ({"image_size": 4}, "at least 8; got 4"),
         ({"backbone": "resnet81"}, "neither torchvision nor timm knows a backbone 'resnet81'; did you mean 'resnet18'"),
@@ -131,6 +174,8 @@ def test_wrong_labels_say_what_is_wrong():
         quick().fit(X, None)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         quick().fit(X, Y[:-1])
+    with pytest.raises(ValueError, match="there are no images to learn from"):
+        quick().fit([], [])
 
 
 # ------------------------------------------------------------------------------------------------------- training
@@ -202,8 +247,11 @@ def test_class_weights_are_those_of_scikit_learn():
     np.testing.assert_allclose(clf._class_weights(np.searchsorted(clf.classes_, labels)), [48 / 90, 48 / 45, 48 / 9])
     only_two = np.array([0, 0, 0, 2])  # a cluster without "b"
     np.testing.assert_allclose(clf._class_weights(only_two), [4 / 6, 1, 4 / 2])
-    clf.class_weight = {"c": 5.0}
-    np.testing.assert_allclose(clf._class_weights(np.array([0, 1, 2])), [1, 1, 5])
+    clf.class_weight = {"c": 5.0, "a": 2.0}
+    np.testing.assert_allclose(clf._class_weights(np.array([0, 1, 2])), [2, 1, 5])
+    np.testing.assert_allclose(clf._class_weights(np.array([1, 0])), [2, 1, 5])
+    with pytest.raises(ValueError, match="class_weight names pink; the classes are .'blue', 'green', 'red'."):
+        quick(class_weight={"pink": 2.0}).fit(X, Y)
 
 
 def test_a_heavy_class_is_answered_more_often():
@@ -244,18 +292,108 @@ def test_an_interrupted_fit_goes_on_and_ends_with_the_same_weights(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         quick(recipe="augmix", schedule="cosine", epochs=5, checkpoint=tmp_path, callbacks=[Stop(4)]).fit(X, Y)
     assert len(list(tmp_path.iterdir())) == 1
-    epochs = []
-
-    class Count(Callback):
-        def on_epoch_begin(self, net, **kwargs):
-            epochs.append(len(net.history))
-
+    count = Count()
     settings = {"recipe": "augmix", "schedule": "cosine", "epochs": 5, "checkpoint": tmp_path}
-    resumed = quick(**settings, callbacks=[Count()]).fit(X, Y)
-    assert epochs == [4, 5]
+    resumed = quick(**settings, callbacks=[count]).fit(X, Y)
+    assert count.epochs == [4, 5]
     assert same_weights(whole, resumed)
     assert len(resumed.history_) == 5
-    assert not list(tmp_path.iterdir())
+
+
+class Count(Callback):
+    """The epochs that were run."""
+
+    def __init__(self):
+        self.epochs = []
+
+    def on_epoch_begin(self, net, **kwargs):
+        self.epochs.append(len(net.history))
+
+
+def test_a_finished_fit_is_not_repeated(tmp_path):
+    first = quick(epochs=3, checkpoint=tmp_path).fit(X, Y)
+    count = Count()
+    again = quick(epochs=3, checkpoint=tmp_path, callbacks=[count]).fit(X, Y)
+    assert count.epochs == []
+    assert same_weights(first, again)
+    assert again.history_ == first.history_
+
+
+@pytest.mark.parametrize("settings", [{"train": "head"}, {"train": "head", "recipe": "cutmix"}, {"optimizer": "adam"}])
+def test_other_ways_of_training_go_on_too(tmp_path, settings):
+    settings = {"epochs": 6, **settings}
+    whole = quick(**settings).fit(X, Y)
+    with pytest.raises(KeyboardInterrupt):
+        quick(**settings, checkpoint=tmp_path, callbacks=[Stop(5)]).fit(X, Y)
+    count = Count()
+    resumed = quick(**settings, checkpoint=tmp_path, callbacks=[count]).fit(X, Y)
+    assert count.epochs == [5, 6]
+    assert same_weights(whole, resumed)
+
+
+def test_an_interrupted_memory_classifier_repeats_one_epoch_at_most(tmp_path):
+    images, labels = squares(60, seed=1, wrong=0.3)
+    whole = memory_classifier().fit(images, labels)
+
+    class Once(Callback):
+        """Ctrl-C in the third fit of a process."""
+
+        fits = 0
+
+        def on_epoch_end(self, net, **kwargs):
+            Once.fits += len(net.history) == 1
+            if Once.fits == 3 and len(net.history) == 2:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        memory_classifier(checkpoint=tmp_path, callbacks=[Once()]).fit(images, labels)
+    count = Count()
+    clf = memory_classifier(checkpoint=tmp_path)
+    clf.estimator.callbacks = KeepIdentity([count])
+    resumed = clf.fit(images, labels)
+    assert count.epochs == [2, 3, 1, 2, 3]
+    np.testing.assert_array_equal(resumed.predict_proba(images), whole.predict_proba(images))
+
+
+class KeepIdentity(list):
+    """A list of callbacks that cloning an estimator does not copy."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def test_a_checkpoint_needs_a_seed(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint needs a random_state"):
+        quick(checkpoint=tmp_path, random_state=None).fit(X, Y)
+
+
+@pytest.mark.parametrize("change", ["features", "held out", "pixels"])
+def test_a_fit_on_other_data_is_another_fit(tmp_path, change, monkeypatch):
+    class Number(ImageFeatures):
+        names = ("number",)
+
+        def __init__(self, power=1):
+            self.power = power
+
+        def measure(self, image, info):
+            return [float(image.mean()) ** self.power]
+
+    settings = {"epochs": 4, "features": Number()} if change == "features" else {"epochs": 4}
+    others = dict(settings)
+    images = X
+    if change == "features":
+        others["features"] = Number(3)
+    elif change == "held out":
+        settings.update(early_stopping=2, validation_fraction=0.2)
+        others.update(early_stopping=2, validation_fraction=0.25)
+    else:
+        monkeypatch.setattr("memclf.vision.nets.data.CACHE_BYTES", 0)
+        images = X[:, ::-1].copy()
+    with pytest.raises(KeyboardInterrupt):
+        quick(**settings, checkpoint=tmp_path, callbacks=[Stop(3)]).fit(X, Y)
+    count = Count()
+    quick(**others, checkpoint=tmp_path, callbacks=[count]).fit(images, Y)
+    assert count.epochs[0] == 1
 
 
 def test_early_stopping_remembers_its_best_through_an_interruption(tmp_path):
@@ -264,7 +402,9 @@ def test_early_stopping_remembers_its_best_through_an_interruption(tmp_path):
     whole = quick(**settings).fit(images, labels)
     with pytest.raises(KeyboardInterrupt):
         quick(**settings, checkpoint=tmp_path, callbacks=[Stop(3)]).fit(images, labels)
-    resumed = quick(**settings, checkpoint=tmp_path).fit(images, labels)
+    count = Count()
+    resumed = quick(**settings, checkpoint=tmp_path, callbacks=[count]).fit(images, labels)
+    assert count.epochs[0] == 3
     assert same_weights(whole, resumed)
     assert len(whole.history_) == len(resumed.history_)
 
@@ -276,7 +416,8 @@ def test_a_checkpoint_of_another_fit_or_a_damaged_one_is_not_used(tmp_path):
     other = quick(epochs=5, lr=0.01, checkpoint=tmp_path).fit(X, Y)
     assert same_weights(other, quick(epochs=5, lr=0.01).fit(X, Y))
     file.write_bytes(file.read_bytes()[:100])
-    again = quick(epochs=5, checkpoint=tmp_path).fit(X, Y)
+    with pytest.warns(UserWarning, match="cannot be continued from"):
+        again = quick(epochs=5, checkpoint=tmp_path).fit(X, Y)
     assert same_weights(again, quick(epochs=5).fit(X, Y))
 
 
@@ -353,6 +494,32 @@ def test_memories_that_share_a_backbone_hold_one_and_ask_it_once(n_jobs):
     branch = clf.route(images).memory
     apart = np.stack([clf.estimators_[k].predict_proba(images[[i]])[0] for i, k in enumerate(branch)])
     np.testing.assert_allclose(together, apart, atol=1e-5)
+
+
+@pytest.mark.parametrize("recipe", ["vanilla", "cutmix"])
+def test_heads_on_a_shared_backbone_leave_it_alone_whatever_the_workers(recipe):
+    images, labels = squares(60, seed=1, wrong=0.3)
+    answers = []
+    for n_jobs in (1, 2):
+        clf = memory_classifier(share_backbone=True, recipe=recipe, local_epochs=4).set_params(n_jobs=n_jobs)
+        alone = quick(epochs=3, recipe=recipe)
+        answers.append(clf.fit(images, labels).predict_proba(images))
+        alone.random_state = clf.global_.random_state
+        alone.fit(images, labels)
+        assert same_weights(clf.global_, alone)
+    np.testing.assert_array_equal(*answers)
+
+
+def test_sharing_without_a_global_classifier_is_refused():
+    clf = memory_classifier(share_backbone=True).set_params(start="fresh")
+    with pytest.raises(ValueError, match="it needs start='global'"):
+        clf.fit(X, Y)
+
+
+def test_a_module_given_as_backbone_is_not_copied_along(fitted):
+    clf = quick(backbone=tiny(), share_backbone=True).fit(X, Y)
+    local = clf.continued(X, Y)
+    assert local.network_.architecture["backbone"] is clf.network_.architecture["backbone"]
 
 
 def test_memories_without_sharing_have_networks_of_their_own():

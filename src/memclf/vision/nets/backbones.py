@@ -17,6 +17,7 @@ from memclf.vision.nets.preact import PreActResNet18
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 HALF = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
 BUNDLED = "tf_efficientnet_lite0"  # the backbone whose weights come with a package
+SEVERAL_OUTPUTS = {"googlenet", "inception_v3"}  # in training, and weights for other pixels; timm has the latter
 ALIASES = {"efficientnet_lite0": BUNDLED}
 OURS = {"preact_resnet18": PreActResNet18}
 
@@ -134,7 +135,7 @@ def stages_of(module: nn.Module) -> list[nn.Module]:
 
 
 def _torchvision_names() -> set[str]:
-    return set(torchvision.models.list_models(module=torchvision.models))
+    return set(torchvision.models.list_models(module=torchvision.models)) - SEVERAL_OUTPUTS
 
 
 def _last_linear(module: nn.Module, name: str) -> str:

@@ -1,9 +1,14 @@
-"""Where training stands after each epoch, in a file from which an interrupted fit goes on."""
+"""Where training stands after each epoch, in a file from which an interrupted fit goes on.
+
+The file of a finished fit holds its result. A memory classifier is many fits; when one of them is interrupted, those
+before it are not repeated.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +32,15 @@ class Checkpoint(Callback):
         self.best = best
 
     def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
-        state = {
-            "format": FORMAT,
-            "weights": net.module_.state_dict(),
-            "optimizer": net.optimizer_.state_dict(),
-            "history": epochs_of(net),
-            "best": None if self.best is None else self.best.state(),
-        }
+        best = None if self.best is None else self.best.state()
+        self._write(net, optimizer=net.optimizer_.state_dict(), best=best, finished=False)
+
+    def finish(self, net: Any) -> None:
+        """Keep the result alone."""
+        self._write(net, optimizer=None, best=None, finished=True)
+
+    def _write(self, net: Any, **more: Any) -> None:
+        state = {"format": FORMAT, "weights": net.module_.state_dict(), "history": epochs_of(net), **more}
         self.file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.file.with_suffix(f".{os.getpid()}.part")
         try:
@@ -42,28 +49,27 @@ class Checkpoint(Callback):
         finally:
             unfinished.unlink(missing_ok=True)
 
-    def restore(self, net: Any) -> int:
-        """Put an initialised net where the file left off; returns how many epochs are done."""
+    def restore(self, net: Any) -> bool:
+        """Put an initialised net where the file left off; whether the fit was finished."""
         if not self.file.is_file():
-            return 0
+            return False
         try:
             state = torch.load(self.file, map_location=net.device, weights_only=True)
             if state["format"] != FORMAT:
-                return 0
-        except Exception:  # not ours, or damaged: starting anew is always right
-            return 0
+                raise ValueError(f"format {state['format']}")
+        except Exception as error:  # a damaged file fails in many ways; starting anew is always right
+            warnings.warn(f"{self.file} cannot be continued from ({error}); starting anew", stacklevel=2)
+            return False
         net.module_.load_state_dict(state["weights"])
-        net.optimizer_.load_state_dict(state["optimizer"])
         for row in state["history"]:
             net.history.new_epoch()
             for name, value in row.items():
                 net.history.record(name, value)
-        if self.best is not None:
-            self.best.restore(state["best"])
-        return len(state["history"])
-
-    def remove(self) -> None:
-        self.file.unlink(missing_ok=True)
+        if not state["finished"]:
+            net.optimizer_.load_state_dict(state["optimizer"])
+            if self.best is not None:
+                self.best.restore(state["best"])
+        return bool(state["finished"])
 
 
 def epochs_of(net: Any) -> list[dict[str, float]]:

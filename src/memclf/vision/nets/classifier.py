@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -23,10 +24,11 @@ from memclf.vision.nets import backbones
 from memclf.vision.nets.data import Embedded, Examples
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Vanilla, get_recipe
-from memclf.vision.nets.training import Plan, run
+from memclf.vision.nets.training import Plan, own_randomness, run
 from memclf.vision.nets.weights import load_pretrained
 
 TRAIN = ("all", "head")
+LEAST_TO_HOLD_OUT = 10  # with fewer cases than this, early stopping has nothing to go by
 
 
 class ImageClassifier(ClassifierMixin, BaseEstimator):
@@ -67,7 +69,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         Epochs of local classifiers that start from the global one; None: as many as `epochs`.
     checkpoint : folder or None
         Where training stands is written there after every epoch; the same fit, started again after an
-        interruption, goes on from it. The file is removed when the fit is done.
+        interruption, goes on from it. What is finished is kept there too, so that an interrupted memory
+        classifier repeats nothing; remove the folder when all is done. Needs a `random_state`.
     device : str
         "auto": a GPU if there is one.
     predict_batch_size : int
@@ -162,14 +165,17 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
+        if isinstance(self.class_weight, dict):
+            strange = sorted(map(str, set(self.class_weight) - set(self.classes_.tolist())))
+            if strange:
+                raise ValueError(f"class_weight names {', '.join(strange)}; the classes are {self.classes_.tolist()}")
         self.image_size_ = two(self.image_size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         F = self._fit_features(images, y)
-        with torch.random.fork_rng(devices=_gpus(self._device())):
+        with own_randomness(self._device()):
             torch.manual_seed(seed)
-            self.network_ = self._build(0 if F is None else F.shape[1])
-        self._train(images, y, F, sample_weight, seed, self.epochs)
-        return self
+            network = self._build(0 if F is None else F.shape[1])
+        return self._train(network, images, y, F, sample_weight, seed)
 
     def continued(self, X: Any, y: Any, *, seed: int | None = None, sample_weight: Any = None) -> ImageClassifier:
         """Another classifier that starts from this fitted one and trains on with other cases.
@@ -177,7 +183,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         It keeps all classes of this one. With `share_backbone` the backbone stays common to both and only the
         last layer is trained.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "network_")
         local: ImageClassifier = clone(self)
         local.epochs = self.epochs if self.local_epochs is None else self.local_epochs
         local.train = "head" if self.share_backbone else self.train
@@ -188,14 +194,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"the classifier was trained on the classes {self.classes_.tolist()}, not on {strange}")
         local.classes_, local.image_size_ = self.classes_, self.image_size_
         local.features_, local.scaler_ = self.features_, self.scaler_
-        shared = {id(self.network_.backbone): self.network_.backbone} if self.share_backbone else {}
-        local.network_ = copy.deepcopy(self.network_, shared)
+        kept = [self.network_.architecture["backbone"]] + ([self.network_.backbone] if self.share_backbone else [])
+        network = copy.deepcopy(self.network_, {id(each): each for each in kept})
         F = local._features(images)
         start = int(check_random_state(local.random_state).randint(2**31 - 1))
-        local._train(images, y, F, sample_weight, start, local.epochs)
-        return local
+        return local._train(network, images, y, F, sample_weight, start)
 
-    def _train(self, images: ImageCollection, y: Array, F: Any, weights: Any, seed: int, epochs: int) -> None:
+    def _train(self, network: Network, images: ImageCollection, y: Array, F: Any, weights: Any, seed: int) -> Self:
         recipe = get_recipe(self.recipe)
         if weights is not None:  # a case without weight is absent, also as somebody's partner in a mixture
             weights = _check_sample_weight(weights, images, dtype=np.float32, ensure_non_negative=True)
@@ -203,20 +208,20 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             images, y, weights, F = images[there], y[there], weights[there], None if F is None else F[there]
         codes = np.searchsorted(self.classes_, y)
         cached = self.train == "head" and isinstance(recipe, Vanilla)
-        module: nn.Module = self.network_
+        module: nn.Module = network
         if cached:  # the backbone does not change: one pass through it is enough
             say("embedding the training images", self.verbose)
-            examples: Examples = Embedded(self._embed(images), codes, F, weights, seed)
-            module = Head(self.network_.head)
+            examples: Examples = Embedded(self._embed(images, network), codes, F, weights, seed)
+            module = Head(network.head)
         else:
             examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).kept()
         held_out = None
-        if self.early_stopping is not None:
+        if self.early_stopping is not None and len(examples) >= LEAST_TO_HOLD_OUT:
             examples, held_out = _split(examples, self.validation_fraction, seed)
         plan = Plan(
             module=module,
             recipe=recipe,
-            epochs=epochs,
+            epochs=self.epochs,
             batch_size=self.batch_size,
             lr=self.lr,
             momentum=self.momentum,
@@ -225,7 +230,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             schedule=self.schedule,
             label_smoothing=self.label_smoothing,
             class_weights=self._class_weights(codes),
-            patience=self.early_stopping,
+            patience=None if held_out is None else self.early_stopping,
             frozen=self.train == "head" and not cached,
             checkpoint=self.checkpoint,
             device=self._device(),
@@ -234,6 +239,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.history_ = run(plan, examples, held_out)
+        self.network_ = network.to("cpu")
+        return self
 
     def _build(self, n_features: int) -> Network:
         backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
@@ -253,12 +260,12 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def _class_weights(self, codes: Array) -> torch.Tensor | None:
         if self.class_weight is None:
             return None
-        given = self.class_weight
-        if isinstance(given, dict):
-            given = {int(np.searchsorted(self.classes_, label)): value for label, value in given.items()}
-        present = np.unique(codes)
         weights = np.ones(len(self.classes_))
-        weights[present] = compute_class_weight(given, classes=present, y=codes)
+        if isinstance(self.class_weight, dict):
+            weights[:] = [self.class_weight.get(label, 1.0) for label in self.classes_.tolist()]
+        else:
+            present = np.unique(codes)  # a cluster may lack some
+            weights[present] = compute_class_weight(self.class_weight, classes=present, y=codes)
         return torch.as_tensor(weights, dtype=torch.float32)
 
     def _fit_features(self, images: ImageCollection, y: Array) -> Array | None:
@@ -284,20 +291,22 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each image."""
-        return self.classes_[self._scores(X).argmax(axis=1)]
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`."""
         return softmax(self._scores(X))
 
     def decision_function(self, X: Any) -> Array:
-        """Scores before the softmax, one column per class."""
-        return self._scores(X)
+        """Scores before the softmax, one column per class; for two classes the second's lead over the first."""
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def embed(self, X: Any) -> Array:
         """The penultimate layer: one row of numbers per image, without expert features."""
-        check_is_fitted(self)
-        return self._embed(as_images(X))
+        check_is_fitted(self, "network_")
+        return self._embed(as_images(X), self.network_)
 
     @property
     def backbone_(self) -> nn.Module:
@@ -313,9 +322,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return softmax(self._classify(E, X))
 
     def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
+        check_is_fitted(self, "network_")
         images = as_images(X)
-        return self._classify(self._embed(images), images)
+        return self._classify(self._embed(images, self.network_), images)
 
     def _classify(self, E: Array, X: Any) -> Array:
         F = self._features(as_images(X)) if self.features_ is not None else None
@@ -325,9 +334,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             scores = head(torch.as_tensor(rows, dtype=torch.float32, device=head.weight.device))
         return scores.cpu().numpy().astype(np.float64)
 
-    def _embed(self, images: ImageCollection) -> Array:
+    def _embed(self, images: ImageCollection, network: Network) -> Array:
         device = torch.device(self._device())
-        network = self.network_.to(device).eval()
+        network = network.to(device).eval()
         out = np.empty((len(images), network.width), dtype=np.float32)
         done = 0
         with torch.inference_mode():
@@ -342,6 +351,14 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         if self.train not in TRAIN:
             raise ValueError(f"train must be one of {', '.join(map(repr, TRAIN))}; got {self.train!r}")
         images = as_images(X)
+        if not len(images):
+            raise ValueError("there are no images to learn from")
+        for name in ("predict_batch_size", "local_epochs"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if self.checkpoint is not None and self.random_state is None:
+            raise ValueError("checkpoint needs a random_state: without one, no fit is the same as the one before")
         if y is None:
             raise ValueError("ImageClassifier requires y to be passed, but the target y is None")
         y = np.asarray(column_or_1d(y, warn=True))
@@ -376,8 +393,8 @@ class Head(nn.Module):
 
 def two(size: Any) -> tuple[int, int]:
     """Height and width."""
-    pair = (size, size) if isinstance(size, (int, np.integer)) else tuple(size)
-    if len(pair) != 2 or any(isinstance(side, bool) or int(side) != side or side < 8 for side in pair):
+    pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+    if len(pair) != 2 or any(isinstance(s, bool) or not isinstance(s, Integral) or s < 8 for s in pair):
         raise ValueError(f"image_size must be a number of pixels or (height, width), at least 8; got {size!r}")
     return int(pair[0]), int(pair[1])
 
@@ -385,10 +402,6 @@ def two(size: Any) -> tuple[int, int]:
 def softmax(scores: Array) -> Array:
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return scores / scores.sum(axis=1, keepdims=True)
-
-
-def _gpus(device: str) -> list[int]:
-    return [torch.device(device).index or 0] if device.startswith("cuda") else []
 
 
 def _split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:

@@ -96,17 +96,31 @@ class Examples(Dataset[Any]):
     def kept(self) -> Examples:
         """The same examples, with resized images held in memory if they are not too many."""
         if len(self) * self.size[0] * self.size[1] * 3 <= CACHE_BYTES:
-            self._cache = np.stack(self.images.map(lambda image: resized(image, self.size), n_jobs=READERS))
+            self._cache = np.empty((len(self), *self.size, 3), dtype=np.uint8)
+            places = list(chunks(len(self), READERS))
+            for place, pixels in zip(places, ahead(lambda part: self._resized(part), places), strict=True):
+                self._cache[place] = pixels
         return self
 
+    def _resized(self, rows: Any) -> Pixels:
+        return np.stack([resized(image, self.size) for image in self.images[rows]])
+
     def digest(self) -> bytes:
-        """What tells these examples from others: pixels if they are held in memory, else the names of the files."""
-        seen = hashlib.blake2b(self.targets.numpy().tobytes() + self.weights.numpy().tobytes(), digest_size=16)
-        if self._cache is not None:
-            seen.update(self._cache.tobytes())
-        else:
-            seen.update(repr([self.images.key(i) for i in range(len(self))]).encode())
+        """What tells these examples from others: labels, weights, features, and pixels or names of files."""
+        seen = hashlib.blake2b(repr(self.size).encode(), digest_size=16)
+        for known in (self.targets, self.weights, self.features):
+            seen.update(b"-" if known is None else known.numpy().tobytes())
+        for part in self._identity():
+            seen.update(part)
         return seen.digest()
+
+    def _identity(self) -> Iterator[Any]:
+        if self._cache is not None:
+            yield np.ascontiguousarray(self._cache).data
+            return
+        for position in range(len(self)):
+            key = self.images.key(position)
+            yield np.ascontiguousarray(self.images[position]).data if key is None else key.encode()
 
     def some(self, rows: Array) -> Examples:
         """The examples at these rows."""
@@ -120,7 +134,7 @@ class Examples(Dataset[Any]):
     def pixels(self, rows: Array) -> Pixels:
         if self._cache is not None:
             return self._cache[rows]
-        return np.stack([resized(image, self.size) for image in self.images[rows]])
+        return self._resized(rows)
 
     def batch(self, rows: Array, *, training: bool) -> Batch:
         pixels = self.pixels(rows)
@@ -149,8 +163,8 @@ class Embedded(Examples):
     def __init__(self, embeddings: Array, targets: Array, features: Array | None, weights: Array | None, seed: int):
         super().__init__(embeddings, (0, 0), targets, features, weights, seed=seed)  # type: ignore[arg-type]
 
-    def digest(self) -> bytes:
-        return hashlib.blake2b(np.asarray(self.images).tobytes() + super().digest(), digest_size=16).digest()
+    def _identity(self) -> Iterator[Any]:
+        yield np.ascontiguousarray(self.images).data
 
     def batch(self, rows: Array, *, training: bool) -> Batch:
         features = None if self.features is None else self.features[rows]
@@ -171,6 +185,8 @@ class Batches:
 
     def _parts(self) -> list[Array]:
         rows = self.examples.order() if self.training else np.arange(len(self.examples))
+        if self.training and len(rows) == 1:
+            raise ValueError("one image is not enough to train a network; batch normalisation needs two")
         parts = [rows[part] for part in chunks(len(rows), self.size)]
         if self.training and len(parts) > 1 and len(parts[-1]) == 1:  # batch normalisation needs two
             last = parts.pop()

@@ -12,6 +12,7 @@ from skorch import NeuralNet
 from skorch.callbacks import Callback, EpochTimer, PassthroughScoring
 from torch import Tensor, nn
 
+from memclf.exceptions import TrainingError
 from memclf.vision.nets.data import Batch, Batches, Examples
 from memclf.vision.nets.network import Bound, Network
 from memclf.vision.nets.recipes import Recipe
@@ -76,6 +77,11 @@ class Trainer(NeuralNet):
         network = Bound(self.module_, batch.features)
         losses = self.recipe.loss(network, batch.views, batch.targets, self.criterion_, self.rng_)
         loss = (losses * batch.weights).mean()
+        if not torch.isfinite(loss):
+            raise TrainingError(
+                f"training diverged in epoch {len(self.history)}: the loss is {loss.item()}. A lower learning rate "
+                "(lr) is what helps most often."
+            )
         loss.backward()
         return {"loss": loss, "y_pred": None}
 
@@ -110,7 +116,8 @@ class Best(Callback):
         self.weights: dict[str, Tensor] = {}
 
     def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
-        loss = net.history[-1, "valid_loss"]
+        loss = float(net.history[-1, "valid_loss"])
+        loss = loss if math.isfinite(loss) else math.inf
         if loss < self.loss or not self.weights:
             self.loss, self.epoch = loss, len(net.history)
             self.weights = {name: value.detach().clone() for name, value in net.module_.state_dict().items()}
@@ -140,7 +147,7 @@ class Progress(Callback):
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left"))
+        columns = (TextColumn("{task.description}"), BarColumn(10), TimeElapsedColumn(), TextColumn("left"))
         self.bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True))
         per_epoch = len(X.batches(net.batch_size, training=True))
         self.task = self.bar.add_task(self.what, total=per_epoch * self.epochs, completed=per_epoch * len(net.history))
@@ -152,9 +159,9 @@ class Progress(Callback):
 
     def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
         last = net.history[-1]
-        shown = f"{self.what}, epoch {len(net.history)}/{self.epochs}, loss {last['train_loss']:.3f}"
+        shown = f"{self.what} {len(net.history)}/{self.epochs}, loss {last['train_loss']:.3f}"
         if "valid_accuracy" in last:
-            shown += f", held out {last['valid_loss']:.3f} ({last['valid_accuracy']:.1%} right)"
+            shown += f", held out {last['valid_loss']:.3f}"
         self.bar.update(self.task, description=shown)
 
     def close(self) -> None:

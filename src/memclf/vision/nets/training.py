@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import Any
 
 import torch
@@ -15,6 +19,8 @@ from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Recipe
 from memclf.vision.nets.trainer import OPTIMIZERS, SCHEDULES, Best, Enough, Progress, Schedule, Trainer, criterion
+
+_generators = threading.RLock()
 
 
 @dataclass
@@ -41,10 +47,12 @@ class Plan:
     verbose: int
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1)):
+        for name in ("epochs", "batch_size"):
             value = getattr(self, name)
-            if isinstance(value, bool) or value != int(value) or value < least:
-                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if isinstance(self.lr, bool) or not isinstance(self.lr, Real) or not self.lr > 0:
+            raise ValueError(f"lr must be a number above 0, got {self.lr!r}")
         for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {getattr(self, name)!r}")
@@ -60,10 +68,11 @@ class Plan:
 def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
     """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
     best = None if held_out is None or plan.patience is None else Best(plan.patience)
-    progress = Progress("training", plan.epochs) if plan.verbose else None
+    progress = Progress(f"{len(examples):,} images", plan.epochs) if plan.verbose else None
     checkpoint = None
     if plan.checkpoint is not None:
-        name = fingerprint(plan.settings(), examples.digest(), plan.module.state_dict())
+        data = examples.digest() + (b"" if held_out is None else held_out.digest())
+        name = fingerprint(plan.settings(), data, plan.module.state_dict())
         checkpoint = Checkpoint(plan.checkpoint, name, best)
     schedule = Schedule(plan.lr, SCHEDULES[plan.schedule], plan.epochs, examples)
     callbacks = [schedule, *plan.callbacks, *(each for each in (progress, best, checkpoint) if each is not None)]
@@ -84,39 +93,52 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
         frozen=plan.frozen,
         verbose=0,
     )
-    gpus = [torch.device(plan.device).index or 0] if plan.device.startswith("cuda") else []
-    with torch.random.fork_rng(devices=gpus), _frozen(plan):
+    with own_randomness(plan.device), _frozen(plan):
         net.initialize()
-        done = 0 if checkpoint is None else checkpoint.restore(net)
-        if done:
-            say(f"going on after epoch {done} of {plan.epochs}", plan.verbose)
-        try:
-            net.notify("on_train_begin", X=examples, y=None)
-            net.fit_loop(examples, None, epochs=plan.epochs - done)
-        except Enough:
-            say(f"stopped after {len(net.history)} epochs; the best was {best.epoch if best else '?'}", plan.verbose)
-        finally:
-            if progress is not None:
-                progress.close()
-        net.notify("on_train_end", X=examples, y=None)
+        finished = checkpoint is not None and checkpoint.restore(net)
+        if len(net.history):
+            say(f"going on after epoch {len(net.history)} of {plan.epochs}", plan.verbose)
+        if not finished:
+            _train(net, plan, examples, progress, best)
     if best is not None and best.weights:
         plan.module.load_state_dict(best.weights)
-    if checkpoint is not None:
-        checkpoint.remove()
+    if checkpoint is not None and not finished:
+        checkpoint.finish(net)
+    plan.module.zero_grad(set_to_none=True)
     plan.module.eval()
     return epochs_of(net)
 
 
-class _frozen:
-    """The backbone's weights need no gradients while only the head is trained."""
+def _train(net: Trainer, plan: Plan, examples: Examples, progress: Progress | None, best: Best | None) -> None:
+    try:
+        net.notify("on_train_begin", X=examples, y=None)
+        net.fit_loop(examples, None, epochs=plan.epochs - len(net.history))
+    except Enough:
+        say(f"stopped after {len(net.history)} epochs; the best was {best.epoch if best else '?'}", plan.verbose)
+    finally:
+        if progress is not None:
+            progress.close()
+    net.notify("on_train_end", X=examples, y=None)
 
-    def __init__(self, plan: Plan):
-        self.backbone = plan.module.backbone if plan.frozen and isinstance(plan.module, Network) else None
 
-    def __enter__(self) -> None:
-        if self.backbone is not None:
-            self.backbone.requires_grad_(False)
+@contextmanager
+def own_randomness(device: str) -> Iterator[None]:
+    """Work that seeds torch's global generators: one at a time, and with the caller's state put back."""
+    gpus = [torch.device(device).index or 0] if device.startswith("cuda") else []
+    with _generators, torch.random.fork_rng(devices=gpus):
+        yield
 
-    def __exit__(self, *error: Any) -> None:
-        if self.backbone is not None:
-            self.backbone.requires_grad_(True)
+
+@contextmanager
+def _frozen(plan: Plan) -> Iterator[None]:
+    """While only the head is trained, the backbone's weights need no gradients."""
+    weights = []
+    if plan.frozen and isinstance(plan.module, Network):
+        weights = [each for each in plan.module.backbone.parameters() if each.requires_grad]
+    for each in weights:
+        each.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for each in weights:
+            each.requires_grad_(True)

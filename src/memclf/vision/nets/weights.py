@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -102,9 +103,12 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
     """Put the tensors in place; those of the last layer, which is ours, are left out, all others must fit."""
-    for prefix in ("module.", "backbone."):
-        if tensors and all(name.startswith(prefix) for name in tensors):
-            tensors = {name.removeprefix(prefix): value for name, value in tensors.items()}
+    if tensors and all(name.startswith("module.") for name in tensors):
+        tensors = {name.removeprefix("module."): value for name, value in tensors.items()}
+    if any(name.startswith("backbone.") for name in tensors) and all(
+        name.startswith(("backbone.", "head.")) for name in tensors
+    ):  # a network of ours
+        tensors = {n.removeprefix("backbone."): value for n, value in tensors.items() if n.startswith("backbone.")}
     own = backbone.module.state_dict()
     given = {name: value for name, value in tensors.items() if not _is_part(name, backbone.last) or name in own}
     missing = [name for name in own if name not in given and not name.endswith("num_batches_tracked")]
@@ -114,11 +118,18 @@ def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise WeightsError(f"{where} does not fit the backbone: it {problem} {', '.join(names[:3])}{more}")
-    backbone.module.load_state_dict(given, strict=False)
+    put(backbone.module, given, strict=False)
 
 
 def _is_part(name: str, layer: str) -> bool:
     return bool(layer) and name.startswith(f"{layer}.")
+
+
+def put(module: nn.Module, tensors: Tensors, *, strict: bool = True) -> None:
+    """Load tensors into a module that may ask which version of itself they are of."""
+    state = OrderedDict(tensors)
+    state._metadata = module.state_dict()._metadata  # type: ignore[attr-defined]
+    module.load_state_dict(state, strict=strict)
 
 
 def tensors_of(module: nn.Module) -> dict[str, torch.Tensor]:

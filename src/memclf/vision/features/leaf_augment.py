@@ -18,15 +18,18 @@ from memclf.vision.images import Pixels
 
 CANVAS = (256, 128)  # width and height of what is shown
 KEPT = (512, 256)  # larger images are made smaller once, to be cheap to show often
+HEAVY = 20.0  # a leaf that is affected by a tenth is shown 1 + HEAVY / 10 times as often as a sound one
 CROPPED = 0.25  # share of showings that are cropped to the leaf
 
 
 class Outlined(NamedTuple):
-    """An image lying on its longer side, its outlines as three planes (0 to 255), and the leaf's bounding box."""
+    """An image lying on its longer side, its outlines as three planes (0 to 255), the leaf's bounding box, and how
+    many times as often as a sound leaf it is shown."""
 
     image: Pixels
     shares: Pixels
     box: tuple[int, int, int, int]
+    often: float
 
 
 def outlined(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
@@ -37,7 +40,16 @@ def outlined(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
     image, shares = without_impulses(np.ascontiguousarray(image)), np.ascontiguousarray(shares)
     if image.shape[1] > KEPT[0] or image.shape[0] > KEPT[1]:
         image, shares = (_smaller(part) for part in (image, shares))
-    return Outlined(image, shares, _box(shares[:, :, 0] < 128))
+    # Heavily affected leaves are rare; shown as rarely, they would be underestimated.
+    affected = float(np.mean(labels == 2)) / max(1e-6, float(np.mean(labels > 0)))
+    return Outlined(image, shares, _box(shares[:, :, 0] < 128), 1 + HEAVY * min(affected, 0.2))
+
+
+def in_turn(cases: list[Outlined], rng: np.random.Generator) -> list[int]:
+    """Positions of cases in random order, each as often as it is to be shown (a half is one time in two)."""
+    often = np.array([case.often for case in cases])
+    times = np.floor(often + rng.random(len(cases))).astype(int)
+    return rng.permutation(np.repeat(np.arange(len(cases)), times)).tolist()
 
 
 def _smaller(part: Pixels) -> Pixels:

@@ -63,7 +63,7 @@ def without_impulses(image: Pixels) -> Pixels:
 
 def noise_of(x: Array) -> float:
     """Standard deviation of the noise: the median size of what a line or a slope cannot explain (Immerkær, 1996)."""
-    rough = np.abs(cv2.filter2D(x, -1, _LAPLACE)[1::2, 1::2])
+    rough = np.abs(cv2.filter2D(np.ascontiguousarray(x[:, :, 1]), -1, _LAPLACE)[1::2, 1::2])  # one channel will do
     return float(np.median(rough)) / (0.6745 * 6)
 
 
@@ -121,10 +121,10 @@ _FROM_CENTRE = _from_centre()
 def two_colours(small: Array, chance: Array) -> tuple[Array, Array]:
     """Median colours of the leaf and of the background, where the first look is surest."""
     pixels, chance = small.reshape(-1, 3), chance.ravel()
-    order = np.argsort(chance, kind="stable")
-    least = len(chance) // 20
-    leaf = chance > min(0.8, float(chance[order[-least]]) - 1e-6)
-    background = chance < max(0.2, float(chance[order[least]]) + 1e-6)
+    fewest = len(chance) // 20
+    ranked = np.partition(chance, (fewest, len(chance) - fewest))
+    leaf = chance > min(0.8, float(ranked[-fewest]) - 1e-6)
+    background = chance < max(0.2, float(ranked[fewest]) + 1e-6)
     return np.median(pixels[leaf], axis=0), np.median(pixels[background], axis=0)
 
 

@@ -67,17 +67,24 @@ def chances(seen: Array, coefficients: Coefficients) -> Array:
     up = _block(np.concatenate([_doubled(up), half]), c, "up2")
     up = _block(np.concatenate([_doubled(up), whole]), c, "up1")
     hidden = _mixed(np.concatenate([up, pixels]), c["hidden.weight"], c["hidden.bias"])
-    kinds = _mixed(hidden, c["out.weight"], c["out.bias"], last=True).reshape(3, 4, *hidden.shape[1:])
+    kinds = _summed(hidden, c["out.weight"], c["out.bias"]).reshape(3, 4, *hidden.shape[1:])
     kinds = np.exp(kinds - np.maximum(np.maximum(kinds[0], kinds[1]), kinds[2]))
     kinds /= kinds[0] + kinds[1] + kinds[2]
     return _shuffled(kinds)
 
 
-def _mixed(x: Array, weight: Array, bias: Array, last: bool = False) -> Array:
-    """New channels, each a weighted sum of the given ones; negative ones become 0 unless it is the last layer."""
+def _summed(x: Array, weight: Array, bias: Array) -> Array:
+    """New channels, each a weighted sum of the given ones."""
     y = weight @ x.reshape(len(x), -1)
     y += bias[:, None]
-    return (y if last else np.maximum(y, 0, out=y)).reshape(-1, *x.shape[1:])
+    return y
+
+
+def _mixed(x: Array, weight: Array, bias: Array) -> Array:
+    """`_summed`, and what is negative becomes 0."""
+    y = _summed(x, weight, bias)
+    cv2.threshold(y, 0, 0, cv2.THRESH_TOZERO, dst=y)
+    return y.reshape(-1, *x.shape[1:])
 
 
 def _block(x: Array, c: Coefficients, name: str) -> Array:
@@ -89,7 +96,11 @@ def _block(x: Array, c: Coefficients, name: str) -> Array:
 
 
 def _halved(x: Array) -> Array:
-    return (x[:, ::2, ::2] + x[:, 1::2, ::2] + x[:, ::2, 1::2] + x[:, 1::2, 1::2]) * np.float32(0.25)
+    """Means of 2 x 2; the channels lie one below the other, and none reaches into the next since heights are even."""
+    c, h, w = x.shape
+    return np.asarray(cv2.resize(x.reshape(c * h, w), (w // 2, c * h // 2), interpolation=cv2.INTER_AREA)).reshape(
+        c, h // 2, w // 2
+    )
 
 
 def _doubled(x: Array) -> Array:
@@ -106,4 +117,7 @@ def _unshuffled(x: Array) -> Array:
 def _shuffled(x: Array) -> Array:
     """Channels x 4 x height x width, with the four back in their places: the inverse of `_unshuffled`."""
     c, _, h, w = x.shape
-    return x.reshape(c, 2, 2, h, w).transpose(0, 3, 1, 4, 2).reshape(c, 2 * h, 2 * w)
+    y = np.empty((c, 2 * h, 2 * w), dtype=x.dtype)
+    for k in range(4):
+        y[:, k // 2 :: 2, k % 2 :: 2] = x[:, k]
+    return y

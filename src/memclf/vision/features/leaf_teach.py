@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from memclf._progress import say, track
-from memclf.vision.features.leaf_augment import Outlined, drawn
+from memclf.vision.features.leaf_augment import Outlined, drawn, in_turn
 from memclf.vision.features.leaf_light import BRIGHTNESS, CHANNELS, GLANCE, LOOK, first_look
 from memclf.vision.features.leaf_net import Coefficients, look
 
@@ -89,7 +89,7 @@ def _train(
     order: list[int] = []
     for _ in track(range(steps), total=steps, what="teaching", verbose=verbose):
         while len(order) < BATCH:
-            order += rng.permutation(len(cases)).tolist()
+            order += in_turn(cases, rng)
         showings = [drawn(cases[order.pop()], rng) for _ in range(BATCH)]
         seen = torch.from_numpy(np.stack([look(x, first) for x, _ in showings]))
         # Shadow, fog and glare change brightness more than colour: the network must not come to need it.

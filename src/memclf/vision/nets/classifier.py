@@ -73,7 +73,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         classifier repeats nothing; remove the folder when all is done. Needs a `random_state`.
     device : str
         "auto": a GPU if there is one.
-    predict_batch_size : int
+    predict_batch_size : int or None
+        Images that are answered at a time; None: 16, which suits the caches of a processor, or 128 on a GPU.
     callbacks : list of skorch callbacks or None
     random_state : int, RandomState or None
         The same seed gives the same weights.
@@ -126,7 +127,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         local_epochs: int | None = None,
         checkpoint: Any = None,
         device: str = "auto",
-        predict_batch_size: int = 64,
+        predict_batch_size: int | None = None,
         callbacks: Any = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -340,7 +341,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         out = np.empty((len(images), network.width), dtype=np.float32)
         done = 0
         with torch.inference_mode():
-            for batch in Examples(images, self.image_size_).batches(self.predict_batch_size, training=False):
+            size = self.predict_batch_size or (16 if device.type == "cpu" else 128)
+            for batch in Examples(images, self.image_size_).batches(size, training=False):
                 out[done : done + len(batch)] = network.embed(batch.views[0].to(device)).cpu().numpy()
                 done += len(batch)
         return out

@@ -12,8 +12,9 @@ from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import LeafColours
-from memclf.vision.features.leaf_light import noise_of, without_impulses, without_noise, work_size
-from memclf.vision.features.leaf_net import shipped
+from memclf.vision.features.leaf_augment import in_turn, outlined
+from memclf.vision.features.leaf_light import noise_of, without_dirt, without_impulses, without_noise, work_size
+from memclf.vision.features.leaf_net import chances, shipped
 
 GREEN, BROWN = (72, 118, 42), (128, 72, 34)
 PURPLE, WHITE_SPOT, BLACK = (120, 60, 150), (225, 190, 235), (20, 20, 25)
@@ -176,6 +177,42 @@ def test_outlines_teach_a_kind_of_leaf_that_was_strange_before(taught):
     assert taught.transform([image])[0, 0] == pytest.approx(share_of(labels), abs=0.02)
 
 
+def test_the_network_that_is_evaluated_is_the_one_that_was_taught():
+    """Two implementations: torch for teaching, numpy and OpenCV for judging."""
+    torch = pytest.importorskip("torch")
+    from memclf.vision.features.leaf_teach import Net
+
+    generator = torch.Generator().manual_seed(0)
+    seen = torch.randn(2, 6, 64, 96, generator=generator)
+    net = Net()
+    net(seen)  # so that the normalisation has something to take in
+    net.eval()
+    with torch.no_grad():
+        expected = torch.softmax(net(seen), dim=1)[0].numpy()
+    assert_allclose(chances(seen[0].numpy(), net.exported()), expected, atol=1e-5)
+
+
+def test_teaching_shows_heavily_affected_leaves_more_often():
+    sound, heavy = (outlined(*drawn_leaf(spots=spots, seed=1)) for spots in (0, 40))
+    assert sound.often == 1
+    rng = np.random.default_rng(0)
+    order = [k for _ in range(300) for k in in_turn([sound, heavy], rng)]
+    assert order.count(0) == 300
+    assert order.count(1) / 300 == pytest.approx(heavy.often, abs=0.1)
+    assert heavy.often > 1.5
+
+
+def test_teaching_leaves_the_random_numbers_and_threads_of_torch_alone():
+    torch = pytest.importorskip("torch")
+    image, labels = purple(seed=0)
+    torch.manual_seed(5)
+    expected, threads = torch.rand(3), torch.get_num_threads()
+    torch.manual_seed(5)
+    LeafColours(steps=1).fit([image], [labels])
+    assert torch.equal(torch.rand(3), expected)
+    assert torch.get_num_threads() == threads
+
+
 def test_teaching_again_gives_the_same_coefficients():
     cases = [purple(seed) for seed in range(2)]
     given = [image for image, _ in cases], [labels for _, labels in cases]
@@ -256,6 +293,18 @@ def test_impulses_are_replaced_by_what_surrounds_them():
     wild = np.where(rng.random(image.shape) < 0.1, rng.choice([0, 255], image.shape), image).astype(np.uint8)
     off = np.abs(without_impulses(wild).astype(int) - image)
     assert np.mean(off > 40) < 0.002
+
+
+def test_dark_specks_are_filled_in_only_when_they_lie_on_the_background_too():
+    image, labels = drawn_leaf(spots=4)
+    x = cv2.resize(image, (256, 128), interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    chance = cv2.resize((labels > 0).astype(np.float32), (64, 32), interpolation=cv2.INTER_AREA)
+    specks = cv2.dilate((np.random.default_rng(0).random((128, 256)) < 0.006).astype(np.uint8), np.ones((3, 3)))
+    everywhere, on_leaf = x.copy(), x.copy()
+    everywhere[specks > 0] = on_leaf[(specks > 0) & (labels[::2, ::2] > 0)] = (0.2, 0.15, 0.08)
+    assert without_dirt(x, chance) is x
+    assert without_dirt(on_leaf, chance) is on_leaf
+    assert np.abs(without_dirt(everywhere, chance) - x).mean() < 0.3 * np.abs(everywhere - x).mean()
 
 
 @pytest.mark.parametrize(

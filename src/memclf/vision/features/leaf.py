@@ -20,7 +20,7 @@ METHODS = ("taught", "paper")
 TAUGHT = ("affected_share",)
 DETAILS = ("largest_spot", "spots", "trust")
 PAPER = ("F_d", "F_b")
-SYMPTOM = 0.4  # chance, among leaf and symptom, from which a pixel is affected; chosen by cross-validation
+SYMPTOM = 0.45  # chance, among leaf and symptom, from which a pixel is affected; chosen by cross-validation
 
 
 class LeafColours(ImageFeatures):
@@ -78,7 +78,7 @@ class LeafColours(ImageFeatures):
         *,
         literal: bool = False,
         details: bool = False,
-        steps: int = 1000,
+        steps: int = 1200,
         random_state: int = 0,
         n_jobs: int | None = None,
         verbose: int = 0,

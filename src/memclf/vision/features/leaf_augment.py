@@ -18,7 +18,7 @@ from memclf.vision.images import Pixels
 
 CANVAS = (256, 128)  # width and height of what is shown
 KEPT = (512, 256)  # larger images are made smaller once, to be cheap to show often
-HEAVY = 20.0  # a leaf that is affected by a tenth is shown 1 + HEAVY / 10 times as often as a sound one
+HEAVY = 10.0  # a leaf that is affected by a tenth is shown 1 + HEAVY / 10 times as often as a sound one
 CROPPED = 0.25  # share of showings that are cropped to the leaf
 
 

@@ -22,7 +22,7 @@ demo: $(READY)   ## the main job end to end, on a table whose distribution shift
 	$(BIN)/python examples/inspection_line.py
 
 test: $(READY)   ## all tests that need no extra data
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" -n auto
 
 test-slow: $(READY)   ## the tests marked slow
 	$(BIN)/python -m pytest -q -m slow

@@ -17,7 +17,7 @@ from memclf.similarity import (
     RBFSimilarity,
     TreeSimilarity,
 )
-from toolbox import near_rows
+from toolbox import NearRows
 
 ESTIMATORS = [
     MemoryClassifier(),
@@ -31,7 +31,7 @@ ESTIMATORS = [
     TreeSimilarity(),
     TreeSimilarity(graded=True),
     Precomputed(),
-    FunctionSimilarity(near_rows),
+    FunctionSimilarity(NearRows()),
     CombinedSimilarity([("near", RBFSimilarity()), ("angle", CosineSimilarity())]),
 ]
 

@@ -18,3 +18,13 @@ def same_word(a, b):
 
 def near_rows(a, b, scale=1.0):
     return float(np.exp(-scale * ((a - b) ** 2).sum()))
+
+
+class NearRows:
+    """`near_rows` with a name that is the same in every process, as the names of tests must be."""
+
+    def __call__(self, a, b, scale=1.0):
+        return near_rows(a, b, scale)
+
+    def __repr__(self):
+        return "near_rows"

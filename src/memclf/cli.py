@@ -75,6 +75,9 @@ def corrupt_command(
 
     Only images are copied. An interrupted run goes on where it stopped when the same command is given again.
     """
+    if sheet is not None and (corruption or severity):
+        typer.echo("error: a sheet shows all conditions; leave out --corruption and --severity", err=True)
+        raise typer.Exit(2)
     if out is None or (folder is None) == (sheet is None):
         typer.echo("error: say FOLDER and --out FOLDER, or --sheet IMAGE and --out FILE", err=True)
         raise typer.Exit(2)

@@ -71,7 +71,7 @@ def test_a_named_backbone_needs_no_trust_and_can_be_trained_on(tmp_path):
 
 @pytest.mark.parametrize("backbone", ["regnet_y_400mf", "mnasnet0_5"])
 def test_backbones_with_peculiar_ways_come_back_too(tmp_path, backbone):
-    clf = ImageClassifier(backbone, image_size=32, train="head", epochs=1, random_state=0).fit(X, Y)
+    clf = ImageClassifier(backbone, image_size=32, epochs=1, random_state=0).fit(X, Y)
     save_model(clf, tmp_path / "model")
     np.testing.assert_allclose(load(tmp_path / "model").predict_proba(X), clf.predict_proba(X), atol=1e-6)
 

@@ -47,6 +47,8 @@ class Explanation:
         Similarity of the case to every memory.
     case
         The case itself.
+    measured : tuple of (name, number of the case, number of the memory)
+        For images described by an expert feature: what it measured.
     overlay : function or None
         For images described by an expert feature: draws into an image what the feature saw there.
     """
@@ -73,6 +75,7 @@ class Explanation:
     case: Any = field(repr=False)
     similarities: Array = field(repr=False)
     thresholds: Array = field(repr=False)
+    measured: tuple[tuple[str, float, float], ...] = ()
     overlay: Any = field(default=None, repr=False)
 
     @property
@@ -118,8 +121,8 @@ class Explanation:
         elif getattr(self.case, "ndim", 0) == 2 and isinstance(self.case, np.ndarray):
             names = [f"feature {j}" for j in range(self.case.shape[1])]
             here, there = self.case[0].tolist(), self.memory_case[0].tolist()
-        elif hasattr(self.case, "shape"):
-            return []  # images and sparse rows do not fit into words
+        elif hasattr(self.case, "shape"):  # images and sparse rows do not fit into words
+            return [(name, _short(here), _short(there)) for name, here, there in self.measured]
         else:
             names, here, there = [""], [self.case[0]], [self.memory_case[0]]
         return [(name, _short(a), _short(b)) for name, a, b in zip(names, here, there, strict=True)]
@@ -213,7 +216,9 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     routes = route(block, clf.thresholds_, clf.rule)
     answers = clf.predict_routed(X, routes)
     chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
-    overlay = getattr(getattr(clf.similarity_, "features_", None), "overlay", None)
+    feature: Any = getattr(clf.similarity_, "features_", None)
+    overlay = getattr(feature, "overlay", None)
+    measured = None if overlay is None else (feature.transform(X), feature.transform(clf.memories_))
     items = []
     for i, way in enumerate(routes):
         k = way.nearest
@@ -256,10 +261,16 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 case=case,
                 similarities=block[:, i],
                 thresholds=clf.thresholds_,
+                measured=() if measured is None else _measured(feature, measured[0][i], measured[1][k]),
                 overlay=overlay,
             )
         )
     return Explanations(items)
+
+
+def _measured(feature: Any, here: Array, there: Array) -> tuple[tuple[str, float, float], ...]:
+    names = map(str, feature.get_feature_names_out())
+    return tuple(zip(names, here.tolist(), there.tolist(), strict=True))
 
 
 def _name(estimator: Any) -> str:

@@ -119,7 +119,7 @@ def fit_pool(
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
         jobs.append(delayed(_fit_one)(templates[k], _cases.take(X, rows), y[rows], own, begin, seed, where))
-    if any(_shares(template) for template in templates) and continued is None:
+    if any(getattr(_last(template), "share_backbone", False) for template in templates) and continued is None:
         raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
     run = Parallel(n_jobs=1 if _shares(global_estimator) else n_jobs, return_as="generator")
@@ -141,9 +141,14 @@ def fit_pool(
     return Pool(estimators=estimators, trained_with=home, origins=origins)
 
 
+def _last(estimator: Any) -> Any:
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
 def _shares(estimator: Any) -> bool:
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    return bool(getattr(last, "share_backbone", False))
+    """Whether classifiers that go on from this one hold parts of it, as networks whose last layer alone is trained."""
+    last = _last(estimator)
+    return bool(getattr(last, "share_backbone", False)) or getattr(last, "train", None) == "head"
 
 
 def templates_for(estimator: Any, q: int) -> list[Any]:

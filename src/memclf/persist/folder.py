@@ -343,5 +343,6 @@ def _versions() -> dict[str, str]:
     from memclf import __version__
 
     python = ".".join(map(str, sys.version_info[:3]))
-    modules = (np, scipy, sklearn, joblib, skops)
+    modules = [np, scipy, sklearn, joblib, skops]
+    modules += [sys.modules[name] for name in ("torch", "torchvision", "timm", "cv2", "PIL") if name in sys.modules]
     return {"memclf": __version__, "python": python, **{m.__name__: str(m.__version__) for m in modules}}

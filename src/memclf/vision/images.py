@@ -12,7 +12,7 @@ from typing import Any, Self, overload
 import numpy as np
 from joblib import Parallel, delayed
 
-from memclf._cases import chunks, object_array
+from memclf._cases import chunks, is_table, object_array
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image
@@ -217,6 +217,22 @@ class ImageCollection:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_kept": None, "_rows": None}
 
+    def broken(self, n_jobs: int | None = None) -> dict[int, str]:
+        """Positions of the images that cannot be read, and why; an empty dictionary if all can.
+
+        >>> ImageCollection(np.zeros((2, 64, 64, 3), dtype=np.uint8)).broken()
+        {}
+        """
+        work = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._complaint)(i) for i in range(len(self)))
+        return {position: said for position, said in enumerate(work) if said is not None}
+
+    def _complaint(self, position: int) -> str | None:
+        try:
+            self._read(position)
+        except ImageError as error:
+            return str(error)
+        return None
+
     def loaded(self, n_jobs: int | None = None) -> Self:
         """The same images, all decoded and held in memory, with `n_jobs` threads at work."""
         new = self[:]
@@ -308,6 +324,8 @@ def _as_sources(images: Any) -> tuple[Any, list[str] | None]:
         if images.ndim not in (3, 4):
             raise ImageError(f"images come as n x h x w or n x h x w x channels, got an array of shape {images.shape}")
         return images, None
+    if is_table(images):
+        raise TypeError("images come as arrays or paths, not as a table; write it to a CSV file and use from_csv")
     entries = list(images)
     for position, entry in enumerate(entries):
         if isinstance(entry, (str, os.PathLike)):

@@ -102,7 +102,8 @@ def list_csv(
     paths = [base / key for key in keys]
     check_files(paths)
     labels = None if label is None else _labels([row[label] for row in rows])
-    return Listing(paths, labels, [dict(row) for row in rows], keys)
+    # The answer is no business of those who look at an image.
+    return Listing(paths, labels, [{k: v for k, v in row.items() if k != label} for row in rows], keys)
 
 
 def _labels(values: list[str]) -> Array:

@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 from memclf.vision import ImageCollection
 from memclf.vision.features import ImageFeatures, draw_masks
+from memclf.vision.features.base import COLOURS
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (70, 12, 20, 3), dtype=np.uint8)
@@ -112,11 +113,12 @@ def test_an_overlay_shows_the_image_with_a_line_of_legend_per_mask():
     image = np.zeros((500, 450, 3), dtype=np.uint8)
     image[100:200, 100:200] = 200
     shown = Brightness().overlay(image)
-    assert shown.shape == (500 + 22, 450, 3)
+    assert shown.shape == (500 + 22 + 22 * len(Brightness().names), 450, 3)
     assert shown.dtype == np.uint8
-    np.testing.assert_array_equal(shown[150, 150], [203, 179, 185])  # 12 % of the first colour
+    np.testing.assert_array_equal(shown[150, 150], [200, 200, 200])  # what lies inside a mask keeps its colour
     np.testing.assert_array_equal(shown[300, 300], [0, 0, 0])
-    assert (shown[100, 150] != [0, 0, 0]).any()
+    strong = np.abs(shown[99, 150].astype(int) - COLOURS[0]).max()
+    assert strong < 60  # the line is around it, with soft edges
     assert (image[150, 150] == 200).all()  # the image itself is left alone
 
 

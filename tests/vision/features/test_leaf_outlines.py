@@ -71,3 +71,16 @@ def test_a_tree_on_the_share_grades_training_leaves_far_better_than_the_paper_s_
     paper = cross_val_score(tree, LeafColours("paper").transform(images), y).mean()
     assert taught > 0.8
     assert taught > paper + 0.08
+
+
+def test_names_of_files_are_not_taken_for_labels():
+    images = [np.zeros((64, 64, 3), dtype=np.uint8)] * 2
+    with pytest.raises(ValueError, match="these are names of files; read them first"):
+        LeafColours().fit(images, ["a.png", "b.png"])
+
+
+def test_the_coefficients_that_were_used_stay_with_a_fitted_feature():
+    images = [np.zeros((64, 64, 3), dtype=np.uint8)] * 2
+    fitted = LeafColours().fit(images, ["healthy", "ill"])
+    assert sum(values.size for values in fitted.coefficients_.values()) > 1000
+    assert not hasattr(LeafColours("paper").fit(images, ["healthy", "ill"]), "coefficients_")

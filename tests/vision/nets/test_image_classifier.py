@@ -17,6 +17,7 @@ from memclf.exceptions import TrainingError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
+from memclf.vision.nets.classifier import NORM, Head
 from memclf.vision.nets.data import Examples, ahead, resized
 from memclf.vision.nets.trainer import SCHEDULES
 from pictures import passes, squares, tiny
@@ -149,6 +150,7 @@ def test_early_stopping_has_nothing_to_go_by_with_a_handful_of_cases():
         ({"epochs": None}, "epochs must be a whole number of at least 1, got None"),
         ({"lr": "0.1"}, "lr must be a number above 0, got '0.1'"),
         ({"predict_batch_size": 0}, "predict_batch_size must be a whole number of at least 1, got 0"),
+        ({"early_stopping": True}, "early_stopping must be a whole number of at least 1, got True"),
         ({"local_epochs": 0}, "local_epochs must be a whole number of at least 1, got 0"),
         ({"image_size": None}, "image_size must be a number of pixels or (height, width)"),
         ({"image_size": (24,)}, "image_size must be a number of pixels or (height, width)"),
@@ -191,6 +193,25 @@ def test_training_the_head_alone_embeds_every_image_once_and_leaves_the_backbone
     handle.remove()
     assert sum(seen) == len(X)
     assert again.history_[-1]["train_loss"] < clf.history_[0]["train_loss"]
+
+
+def test_the_head_is_trained_in_coordinates_of_its_own_and_turned_back():
+    rng = np.random.default_rng(0)
+    E = (rng.normal(size=(30, 5)) * [1e-3, 2, 50, 0, 1] + [5, 0, -100, 3, 0]).astype(np.float32)
+    F = rng.normal(size=(30, 2)).astype(np.float32)
+    layer = nn.Linear(7, 3)
+    plain = layer(torch.tensor(np.hstack([E, F]))).detach()
+    head = Head(layer, E)
+    scaled = head.scaled(E)
+    assert np.linalg.norm(scaled, axis=1).mean() == pytest.approx(NORM * (4 / 5) ** 0.5, rel=0.15)  # one never varies
+    torch.testing.assert_close(head(torch.tensor(scaled), torch.tensor(F)), plain, rtol=1e-3, atol=1e-2)
+    head.fold()
+    torch.testing.assert_close(layer(torch.tensor(np.hstack([E, F]))), plain, rtol=1e-3, atol=1e-2)
+
+
+def test_a_named_backbone_with_random_weights_is_no_ground_for_a_head():
+    with pytest.warns(UserWarning, match="what resnet18 sees with random weights"):
+        quick(backbone="resnet18", train="head", epochs=1).fit(X, Y)
 
 
 def test_a_recipe_that_changes_pixels_trains_the_head_on_fresh_views_with_the_backbone_frozen():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memclf.vision.features.base import ImageFeatures, draw_masks
+    from memclf.vision.features.leaf import LeafColours
     from memclf.vision.features.lesion import LesionFeatures
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
 
@@ -19,7 +20,7 @@ _HOMES = {
     "same_colour": "patch",
 }
 
-__all__ = ["ImageFeatures", "LesionFeatures", "PatchColour", "draw_masks", "near_colour", "same_colour"]
+__all__ = ["ImageFeatures", "LeafColours", "LesionFeatures", "PatchColour", "draw_masks", "near_colour", "same_colour"]
 
 
 def __getattr__(name: str) -> Any:

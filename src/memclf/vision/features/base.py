@@ -76,11 +76,13 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
+        if isinstance(self.names, str):
+            raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
         n_numbers = len(self.get_feature_names_out())
         rows = []
         for position, about in enumerate(info_of(some)):
             try:
-                row = np.asarray(self.measure(some[position], about), dtype=np.float64)
+                row = np.atleast_1d(np.asarray(self.measure(some[position], about), dtype=np.float64))
                 if row.shape != (n_numbers,):
                     raise ValueError(
                         f"{type(self).__name__}.measure must return one number per name, {n_numbers} in all; "
@@ -98,8 +100,10 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return np.array(self.names, dtype=object)
 
     def overlay(self, image: Any, info: Info | None = None) -> Pixels:
-        """The image with the outlines of its masks drawn in, one colour per mask, to look at."""
-        return draw_masks(as_rgb(image, "image"), self.masks(image, info))
+        """The image with the outlines of its masks drawn in, one colour per mask, and its numbers below, to look at."""
+        image = as_rgb(image, "image")
+        numbers = np.atleast_1d(np.asarray(self.measure(image, info or {}), dtype=np.float64))
+        return draw_masks(image, self.masks(image, info), dict(zip(self.names, numbers.tolist(), strict=False)))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -116,33 +120,37 @@ def info_of(images: ImageCollection) -> Sequence[Info]:
     return [{}] * len(images) if images.info is None else list(images.info)
 
 
-def draw_masks(image: Pixels, masks: Masks) -> Pixels:
-    """The image, lightly tinted and outlined where the masks are, with a legend below. Small images are enlarged."""
+def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None = None) -> Pixels:
+    """The image, with a line around each mask, and a legend below with numbers. Small images are enlarged.
+
+    Nothing inside a mask is painted over: its colours are what there is to judge.
+    """
     scale = max(1, round(SHOWN / max(image.shape[:2])))
     size = (image.shape[1] * scale, image.shape[0] * scale)
     shown = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
-    line = max(1, round(max(size) / 500))
+    line = max(1, round(max(size) / 800))
+    around = np.ones((2 * line + 1, 2 * line + 1), dtype=np.uint8)
     bands, outlined = [], []
     for number, (name, mask) in enumerate(masks.items()):
         if np.shape(mask) != image.shape[:2]:
             raise ValueError(f"mask {name!r} has shape {np.shape(mask)}, the image {image.shape[:2]}")
         colour = COLOURS[number % len(COLOURS)]
         large = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
-        tint = np.array(colour, dtype=np.float32)
-        shown[large > 0] = (0.88 * shown[large > 0] + 0.12 * tint).astype(np.uint8)
-        outlined.append((cv2.findContours(large, cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0], colour))
-        bands.append(_legend(f"{name}: {mask.mean():.1%}", colour, size[0]))
+        outlines = cv2.findContours(cv2.dilate(large, around), cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]
+        outlined.append((outlines, colour))
+        bands.append(_legend(f"{name}: {mask.mean():.1%} of the image", colour, size[0]))
     for outlines, colour in reversed(outlined):  # where masks touch, the first is to be seen
-        cv2.drawContours(shown, outlines, -1, (255, 255, 255), line + 2, cv2.LINE_AA)  # a rim, for any background
         cv2.drawContours(shown, outlines, -1, colour, line, cv2.LINE_AA)
+    bands += [_legend(f"{name} = {value:.3g}", None, size[0]) for name, value in (numbers or {}).items()]
     wide = max(part.shape[1] for part in (shown, *bands))
     return np.vstack([_widened(part, wide) for part in (shown, *bands)])
 
 
-def _legend(text: str, colour: tuple[int, int, int], width: int) -> Pixels:
+def _legend(text: str, colour: tuple[int, int, int] | None, width: int) -> Pixels:
     (needed, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.45, 1)
     band = np.full((22, max(width, needed + 30), 3), 255, dtype=np.uint8)
-    cv2.rectangle(band, (4, 5), (16, 17), colour, -1)
+    if colour is not None:
+        cv2.rectangle(band, (4, 5), (16, 17), colour, -1)
     cv2.putText(band, text, (22, 16), cv2.FONT_HERSHEY_SIMPLEX, 0.45, (0, 0, 0), 1, cv2.LINE_AA)
     return band
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any, Self
 
 import cv2
@@ -13,7 +15,7 @@ from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
 from memclf.vision.features.leaf_net import Coefficients, judge, shipped
-from memclf.vision.files import as_rgb
+from memclf.vision.files import IMAGE_SUFFIXES, as_rgb
 from memclf.vision.images import ImageCollection, Pixels, as_images
 
 METHODS = ("taught", "paper")
@@ -108,6 +110,8 @@ class LeafColours(ImageFeatures):
         """
         self._is_paper()
         if y is None or _are_labels(y):
+            if not self._is_paper() and not hasattr(self, "coefficients_"):
+                self.coefficients_ = shipped()  # stays with the model, whatever a later version ships
             return self
         if self._is_paper():
             raise ValueError('method="paper" has fixed thresholds; only method="taught" learns from outlines')
@@ -185,7 +189,16 @@ def details(chances: Array, leaf: Mask, affected: Mask) -> tuple[float, float, f
 
 def _are_labels(y: Any) -> bool:
     """Whether there is one label per image, and no outlines."""
+    if len(y) and all(isinstance(entry, str | os.PathLike) and _names_image(entry) for entry in y):
+        raise ValueError(
+            "outlines come as arrays, and these are names of files; read them first: "
+            "[np.asarray(PIL.Image.open(path)) for path in paths]"
+        )
     return not isinstance(y, ImageCollection) and all(np.ndim(entry) == 0 for entry in y)
+
+
+def _names_image(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() in IMAGE_SUFFIXES
 
 
 def _outlined(images: ImageCollection, y: Any) -> list[Any]:

@@ -74,7 +74,11 @@ class Checkpoint(Callback):
 
 def epochs_of(net: Any) -> list[dict[str, float]]:
     """The history of a net as plain numbers, one entry per epoch."""
-    return [{k: float(v) for k, v in row.items() if isinstance(v, (int, float))} for row in net.history]
+    return [{k: v if type(v) is int else float(v) for k, v in row.items() if _is_number(v)} for row in net.history]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def fingerprint(settings: dict[str, Any], data: bytes, weights: dict[str, torch.Tensor]) -> str:

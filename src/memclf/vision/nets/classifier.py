@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from numbers import Integral
 from typing import Any, Self
 
@@ -28,6 +29,7 @@ from memclf.vision.nets.training import Plan, own_randomness, run
 from memclf.vision.nets.weights import load_pretrained
 
 TRAIN = ("all", "head")
+NORM = 16.0  # typical length of an embedding when the last layer alone is trained
 LEAST_TO_HOLD_OUT = 10  # with fewer cases than this, early stopping has nothing to go by
 
 
@@ -48,7 +50,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     recipe : str or Recipe
         How it is trained: "vanilla", "augmix", "cutmix", "manifold_mixup", "noisymix", "adversarial".
     train : {"all", "head"}
-        Fine-tune everything, or the last layer alone. The latter passes the images through the backbone once.
+        Fine-tune everything, or the last layer alone. The latter passes the images through the backbone once
+        (with recipes other than vanilla, which change them, every time) and takes many more, but fast, epochs.
     epochs, batch_size, lr, momentum, weight_decay : numbers
         The defaults are those of the paper's leaf and acne studies.
     optimizer : {"sgd", "adam", "adamw"}
@@ -98,7 +101,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     >>> bright = rng.integers(120, 255, (8, 32, 32, 3), dtype=np.uint8)
     >>> dark = rng.integers(0, 120, (8, 32, 32, 3), dtype=np.uint8)
     >>> images, y = np.concatenate([bright, dark]), ["day"] * 8 + ["night"] * 8
-    >>> clf = ImageClassifier(image_size=32, train="head", epochs=20, random_state=0).fit(images, y)
+    >>> clf = ImageClassifier(image_size=32, train="head", epochs=60, random_state=0).fit(images, y)
     >>> clf.predict(images[[0, 15]])
     array(['day', 'night'], dtype='<U5')
     """
@@ -195,7 +198,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"the classifier was trained on the classes {self.classes_.tolist()}, not on {strange}")
         local.classes_, local.image_size_ = self.classes_, self.image_size_
         local.features_, local.scaler_ = self.features_, self.scaler_
-        kept = [self.network_.architecture["backbone"]] + ([self.network_.backbone] if self.share_backbone else [])
+        shares = self.share_backbone or self.train == "head"  # then it does not change, and one will do
+        kept = [self.network_.architecture["backbone"]] + ([self.network_.backbone] if shares else [])
         network = copy.deepcopy(self.network_, {id(each): each for each in kept})
         F = local._features(images)
         start = int(check_random_state(local.random_state).randint(2**31 - 1))
@@ -212,8 +216,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         module: nn.Module = network
         if cached:  # the backbone does not change: one pass through it is enough
             say("embedding the training images", self.verbose)
-            examples: Examples = Embedded(self._embed(images, network), codes, F, weights, seed)
-            module = Head(network.head)
+            E = self._embed(images, network)
+            head = Head(network.head, E)
+            examples: Examples = Embedded(head.scaled(E), codes, F, weights, seed)
+            module = head
         else:
             examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).kept()
         held_out = None
@@ -240,12 +246,20 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.history_ = run(plan, examples, held_out)
+        if isinstance(module, Head):
+            module.fold()
         self.network_ = network.to("cpu")
         return self
 
     def _build(self, n_features: int) -> Network:
         backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
-        load_pretrained(backbone, self.backbone, self.pretrained)
+        loaded = load_pretrained(backbone, self.backbone, self.pretrained)
+        if self.train == "head" and not loaded and backbones.is_name(self.backbone):
+            warnings.warn(
+                f"train='head' trains the last layer on what {self.backbone} sees with random weights; give it "
+                "pretrained weights, or use train='all'",
+                stacklevel=3,
+            )
         architecture = {
             "backbone": self.backbone,
             "size": self.image_size_,
@@ -355,7 +369,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         images = as_images(X)
         if not len(images):
             raise ValueError("there are no images to learn from")
-        for name in ("predict_batch_size", "local_epochs"):
+        for name in ("predict_batch_size", "local_epochs", "early_stopping"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
@@ -383,11 +397,33 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
 
 class Head(nn.Module):
-    """The last layer alone, trained on embeddings."""
+    """The last layer alone, trained on embeddings that are brought to mean 0 and a common scale.
 
-    def __init__(self, head: nn.Linear):
+    Embeddings of one backbone are a hundred times larger than another's, and far from 0; the learning rates that
+    suit whole networks would then hardly move the layer. It is the same layer seen in other coordinates: `fold`
+    turns it back, and until then it must not be used on plain embeddings.
+    """
+
+    def __init__(self, head: nn.Linear, E: Array):
         super().__init__()
         self.head = head
+        std = E.std(axis=0)
+        self.mean = E.mean(axis=0)
+        self.scale = np.where(std > 1e-6 * max(1e-12, float(std.max())), std, np.inf) * np.sqrt(E.shape[1]) / NORM
+        with torch.no_grad():
+            weight, width = head.weight, E.shape[1]
+            head.bias.add_(weight[:, :width] @ torch.as_tensor(self.mean))
+            weight[:, :width] *= torch.as_tensor(np.where(np.isinf(self.scale), 0, self.scale), dtype=weight.dtype)
+
+    def scaled(self, E: Array) -> Array:
+        return ((E - self.mean) / self.scale).astype(np.float32)
+
+    def fold(self) -> None:
+        """Let the layer take plain embeddings again. What never varied in training does not count."""
+        with torch.no_grad():
+            weight, width = self.head.weight, len(self.mean)
+            weight[:, :width] /= torch.as_tensor(self.scale, dtype=weight.dtype)
+            self.head.bias.sub_(weight[:, :width] @ torch.as_tensor(self.mean))
 
     def forward(self, embeddings: torch.Tensor, features: torch.Tensor | None = None) -> torch.Tensor:
         return self.head(embeddings if features is None else torch.cat([embeddings, features], dim=1))

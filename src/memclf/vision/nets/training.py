@@ -96,7 +96,7 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
     with own_randomness(plan.device), _frozen(plan):
         net.initialize()
         finished = checkpoint is not None and checkpoint.restore(net)
-        if len(net.history):
+        if len(net.history) and not finished:
             say(f"going on after epoch {len(net.history)} of {plan.epochs}", plan.verbose)
         if not finished:
             _train(net, plan, examples, progress, best)

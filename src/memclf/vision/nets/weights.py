@@ -22,8 +22,8 @@ from memclf.vision.nets.backbones import BUNDLED, Backbone, is_name, resolve
 Tensors = Mapping[str, torch.Tensor]
 
 
-def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> None:
-    """Fill the backbone with weights.
+def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> bool:
+    """Fill the backbone with weights, if there are any to be had; whether there were.
 
     `pretrained` is "auto" (those of the offline package if the backbone is the one they are for, else none),
     "bundled", True (from torchvision or timm, over the network), False or None, or the path of a file.
@@ -31,7 +31,7 @@ def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> None:
     if isinstance(pretrained, str) and pretrained == "auto":
         pretrained = "bundled" if is_name(name) and resolve(name)[1] == BUNDLED else None
     if pretrained is None or pretrained is False:
-        return
+        return False
     if isinstance(pretrained, str) and pretrained == "bundled":
         if not is_name(name) or resolve(name)[1] != BUNDLED:
             raise WeightsError(
@@ -47,6 +47,7 @@ def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> None:
         fill(backbone, read_weights(Path(pretrained)), str(pretrained))
     else:
         raise ValueError(f"pretrained must be 'auto', 'bundled', True, None or a path, got {pretrained!r}")
+    return True
 
 
 def bundled_weights() -> dict[str, torch.Tensor]:
@@ -84,7 +85,7 @@ def published_weights(name: str) -> dict[str, torch.Tensor]:
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     """A state dict from a safetensors file or from torch's own format, read as data only."""
     if not path.is_file():
-        raise WeightsError(f"there is no file {path}")
+        raise WeightsError(f"there is no file {path}; pretrained may be 'auto', 'bundled', True, None or a path")
     try:
         if path.suffix == ".safetensors":
             return dict(load_file(path))

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from threadpoolctl import threadpool_limits
 
 from memclf._cases import chunks
 from memclf._numbers import Array
@@ -67,11 +68,13 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def _measured(self, images: ImageCollection) -> Array:
         """What `measure` says of each image."""
         slices = list(chunks(len(images), READ_AHEAD))
-        parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(self._measure_some)(images, part) for part in slices
-        )
-        tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
-        rows = [row for part in tracked for row in part]
+        # Small products gain nothing from more threads, and those of several images would wait for each other.
+        with threadpool_limits(1, user_api="blas"):
+            parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+                delayed(self._measure_some)(images, part) for part in slices
+            )
+            tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
+            rows = [row for part in tracked for row in part]
         return np.array(rows, dtype=np.float64).reshape(len(images), len(self.get_feature_names_out()))
 
     def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:

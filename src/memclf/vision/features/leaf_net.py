@@ -6,6 +6,7 @@ after which colours can be measured against it; and a network of separable convo
 
 from __future__ import annotations
 
+import threading
 from importlib.resources import files
 
 import cv2
@@ -18,6 +19,7 @@ from memclf.vision.images import Pixels
 Coefficients = dict[str, Array]
 
 _shipped: Coefficients = {}
+_workspace = threading.local()  # each thread looks at one image at a time
 
 
 def shipped() -> Coefficients:
@@ -59,59 +61,80 @@ def chances(seen: Array, coefficients: Coefficients) -> Array:
     """The network: down to a sixteenth of the size and up again, on picture elements of 2 x 2 pixels."""
     c = coefficients
     pixels = _unshuffled(seen)
-    whole = _block(_mixed(pixels, c["stem.weight"], c["stem.bias"]), c, "down1")
-    half = _block(_halved(whole), c, "down2")
-    quarter = _block(_halved(half), c, "down3")
-    eighth = _block(_halved(quarter), c, "down4")
-    up = _block(np.concatenate([_doubled(eighth), quarter]), c, "up3")
-    up = _block(np.concatenate([_doubled(up), half]), c, "up2")
-    up = _block(np.concatenate([_doubled(up), whole]), c, "up1")
-    hidden = _mixed(np.concatenate([up, pixels]), c["hidden.weight"], c["hidden.bias"])
-    kinds = _summed(hidden, c["out.weight"], c["out.bias"]).reshape(3, 4, *hidden.shape[1:])
-    kinds = np.exp(kinds - np.maximum(np.maximum(kinds[0], kinds[1]), kinds[2]))
+    whole = _block(_mixed(pixels, c, "stem"), c, "down1")
+    half = _block(_halved(whole, "down2"), c, "down2")
+    quarter = _block(_halved(half, "down3"), c, "down3")
+    eighth = _block(_halved(quarter, "down4"), c, "down4")
+    up = _block(_joined(eighth, quarter, "up3"), c, "up3")
+    up = _block(_joined(up, half, "up2"), c, "up2")
+    up = _block(_joined(up, whole, "up1"), c, "up1")
+    hidden = _mixed(_joined(up, pixels, "hidden"), c, "hidden")
+    kinds = _summed(hidden, c, "out").reshape(3, 4, *hidden.shape[1:])
+    kinds -= np.maximum(np.maximum(kinds[0], kinds[1]), kinds[2])
+    np.maximum(kinds, -30, out=kinds)  # numbers too small for a float's full precision are very slow
+    np.exp(kinds, out=kinds)
     kinds /= kinds[0] + kinds[1] + kinds[2]
     return _shuffled(kinds)
 
 
-def _summed(x: Array, weight: Array, bias: Array) -> Array:
+def _room(name: str, *shape: int) -> Array:
+    """An array to write into, the same for every image of a size: fresh memory costs as much as the sums."""
+    kept = _workspace.__dict__
+    if name not in kept or kept[name].shape != shape:
+        kept[name] = np.empty(shape, dtype=np.float32)
+    return kept[name]
+
+
+def _summed(x: Array, c: Coefficients, name: str) -> Array:
     """New channels, each a weighted sum of the given ones."""
-    y = weight @ x.reshape(len(x), -1)
-    y += bias[:, None]
+    weight = c[f"{name}.weight"]
+    y = _room(name, len(weight), x.shape[1] * x.shape[2])
+    np.matmul(weight, x.reshape(len(x), -1), out=y)
+    y += c[f"{name}.bias"][:, None]
     return y
 
 
-def _mixed(x: Array, weight: Array, bias: Array) -> Array:
+def _mixed(x: Array, c: Coefficients, name: str) -> Array:
     """`_summed`, and what is negative becomes 0."""
-    y = _summed(x, weight, bias)
+    y = _summed(x, c, name)
     cv2.threshold(y, 0, 0, cv2.THRESH_TOZERO, dst=y)
     return y.reshape(-1, *x.shape[1:])
 
 
 def _block(x: Array, c: Coefficients, name: str) -> Array:
     """Each channel filtered with its own 3 x 3 kernel, then mixed."""
-    filtered = np.empty_like(x)
+    filtered = _room(f"{name} filtered", *x.shape)
     for channel, kernel, target in zip(x, c[f"{name}.kernels"], filtered, strict=True):
         cv2.filter2D(channel, -1, kernel, dst=target, borderType=cv2.BORDER_CONSTANT)
-    return _mixed(filtered, c[f"{name}.weight"], c[f"{name}.bias"])
+    return _mixed(filtered, c, name)
 
 
-def _halved(x: Array) -> Array:
+def _halved(x: Array, name: str) -> Array:
     """Means of 2 x 2; the channels lie one below the other, and none reaches into the next since heights are even."""
     c, h, w = x.shape
-    return np.asarray(cv2.resize(x.reshape(c * h, w), (w // 2, c * h // 2), interpolation=cv2.INTER_AREA)).reshape(
-        c, h // 2, w // 2
-    )
+    room = _room(f"{name} halved", c * h // 2, w // 2)
+    cv2.resize(x.reshape(c * h, w), (w // 2, c * h // 2), dst=room, interpolation=cv2.INTER_AREA)
+    return room.reshape(c, h // 2, w // 2)
 
 
-def _doubled(x: Array) -> Array:
-    size = (2 * x.shape[2], 2 * x.shape[1])
-    return np.stack([cv2.resize(channel, size, interpolation=cv2.INTER_LINEAR) for channel in x])
+def _joined(x: Array, beside: Array, name: str) -> Array:
+    """The channels of both, with those of `x` brought to the size of the others."""
+    room = _room(f"{name} joined", len(x) + len(beside), *beside.shape[1:])
+    if x.shape[1:] == beside.shape[1:]:
+        room[: len(x)] = x
+    else:
+        for channel, target in zip(x, room, strict=False):
+            cv2.resize(channel, target.shape[::-1], dst=target, interpolation=cv2.INTER_LINEAR)
+    room[len(x) :] = beside
+    return room
 
 
 def _unshuffled(x: Array) -> Array:
     """Channels x height x width, with the four pixels of each 2 x 2 square as channels."""
     c, h, w = x.shape
-    return np.ascontiguousarray(x.reshape(c, h // 2, 2, w // 2, 2).transpose(0, 2, 4, 1, 3)).reshape(4 * c, h // 2, -1)
+    room = _room("pixels", 4 * c, h // 2, w // 2)
+    room.reshape(c, 2, 2, h // 2, w // 2)[:] = x.reshape(c, h // 2, 2, w // 2, 2).transpose(0, 2, 4, 1, 3)
+    return room
 
 
 def _shuffled(x: Array) -> Array:

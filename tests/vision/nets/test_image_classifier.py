@@ -17,8 +17,8 @@ from memclf.exceptions import TrainingError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
-from memclf.vision.nets.classifier import NORM, Head
 from memclf.vision.nets.data import Examples, ahead, resized
+from memclf.vision.nets.head import NORM, Head
 from memclf.vision.nets.trainer import SCHEDULES
 from pictures import passes, squares, tiny
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
@@ -22,14 +21,14 @@ from memclf._numbers import Array
 from memclf._progress import say
 from memclf.vision.images import ImageCollection, as_images
 from memclf.vision.nets import backbones
-from memclf.vision.nets.data import Embedded, Examples
+from memclf.vision.nets.data import Embedded, Examples, held_out_split
+from memclf.vision.nets.head import Head
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Vanilla, get_recipe
 from memclf.vision.nets.training import Plan, own_randomness, run
 from memclf.vision.nets.weights import load_pretrained
 
 TRAIN = ("all", "head")
-NORM = 16.0  # typical length of an embedding when the last layer alone is trained
 LEAST_TO_HOLD_OUT = 10  # with fewer cases than this, early stopping has nothing to go by
 
 
@@ -224,7 +223,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).kept()
         held_out = None
         if self.early_stopping is not None and len(examples) >= LEAST_TO_HOLD_OUT:
-            examples, held_out = _split(examples, self.validation_fraction, seed)
+            examples, held_out = held_out_split(examples, self.validation_fraction, seed)
         plan = Plan(
             module=module,
             recipe=recipe,
@@ -396,39 +395,6 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class Head(nn.Module):
-    """The last layer alone, trained on embeddings that are brought to mean 0 and a common scale.
-
-    Embeddings of one backbone are a hundred times larger than another's, and far from 0; the learning rates that
-    suit whole networks would then hardly move the layer. It is the same layer seen in other coordinates: `fold`
-    turns it back, and until then it must not be used on plain embeddings.
-    """
-
-    def __init__(self, head: nn.Linear, E: Array):
-        super().__init__()
-        self.head = head
-        std = E.std(axis=0)
-        self.mean = E.mean(axis=0)
-        self.scale = np.where(std > 1e-6 * max(1e-12, float(std.max())), std, np.inf) * np.sqrt(E.shape[1]) / NORM
-        with torch.no_grad():
-            weight, width = head.weight, E.shape[1]
-            head.bias.add_(weight[:, :width] @ torch.as_tensor(self.mean))
-            weight[:, :width] *= torch.as_tensor(np.where(np.isinf(self.scale), 0, self.scale), dtype=weight.dtype)
-
-    def scaled(self, E: Array) -> Array:
-        return ((E - self.mean) / self.scale).astype(np.float32)
-
-    def fold(self) -> None:
-        """Let the layer take plain embeddings again. What never varied in training does not count."""
-        with torch.no_grad():
-            weight, width = self.head.weight, len(self.mean)
-            weight[:, :width] /= torch.as_tensor(self.scale, dtype=weight.dtype)
-            self.head.bias.sub_(weight[:, :width] @ torch.as_tensor(self.mean))
-
-    def forward(self, embeddings: torch.Tensor, features: torch.Tensor | None = None) -> torch.Tensor:
-        return self.head(embeddings if features is None else torch.cat([embeddings, features], dim=1))
-
-
 def two(size: Any) -> tuple[int, int]:
     """Height and width."""
     pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
@@ -440,12 +406,3 @@ def two(size: Any) -> tuple[int, int]:
 def softmax(scores: Array) -> Array:
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return scores / scores.sum(axis=1, keepdims=True)
-
-
-def _split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
-    codes = examples.targets.numpy()
-    rows = np.arange(len(codes))
-    counts = np.bincount(codes)
-    stratify = codes if counts[counts > 0].min() >= 2 and round(share * len(rows)) >= (counts > 0).sum() else None
-    kept, out = train_test_split(rows, test_size=share, random_state=seed, stratify=stratify)
-    return examples.some(np.sort(kept)), examples.some(np.sort(out))

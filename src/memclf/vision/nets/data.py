@@ -12,6 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 import torch
+from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.utils.data import Dataset
 
@@ -217,3 +218,13 @@ def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
 def as_tensor(pixels: Array) -> Tensor:
     """Images as they lie in memory, from 0 to 1, seen as (n, 3, h, w) in channels-last order."""
     return torch.from_numpy(np.ascontiguousarray(pixels)).permute(0, 3, 1, 2).float().div_(255)
+
+
+def held_out_split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
+    """The examples in two parts, the second with this share of them, of all classes if there are enough."""
+    codes = examples.targets.numpy()
+    rows = np.arange(len(codes))
+    counts = np.bincount(codes)
+    stratify = codes if counts[counts > 0].min() >= 2 and round(share * len(rows)) >= (counts > 0).sum() else None
+    kept, out = train_test_split(rows, test_size=share, random_state=seed, stratify=stratify)
+    return examples.some(np.sort(kept)), examples.some(np.sort(out))

@@ -1,0 +1,1 @@
+"""The case studies of the paper, end to end."""

@@ -21,10 +21,12 @@ ALLOWED = {
     "classifier": {"_inputs", "memory", "routing", "local", "similarity.base", "explain"},
     "_inputs": {"similarity"},
     "explain": {"classifier", "routing"},
-    "evaluate": {"classifier"},
+    "evaluate": {"classifier", "routing", "similarity.base"},
     "persist": {"classifier", "selector", "local", "memory", "similarity", "vision", ""},
     "vision": {"similarity.base"},
-    "cli": {"persist", "vision", ""},
+    "studies": {"classifier", "evaluate", "persist", "report", "similarity", "vision", ""},
+    "report": {"evaluate", "studies.paper"},
+    "cli": {"evaluate", "persist", "report", "studies", "vision", ""},
     "": {"classifier", "selector", "memory", "persist"},
 }
 

@@ -51,3 +51,11 @@ class TrainingError(MemclfError, RuntimeError):
 
 class WeightsError(MemclfError, RuntimeError):
     """Weights of a network cannot be had or do not fit; the message says from where and what is wrong."""
+
+
+class StoreError(MemclfError):
+    """A file of results cannot be used."""
+
+
+class StudyError(MemclfError):
+    """A case study cannot be run as asked."""

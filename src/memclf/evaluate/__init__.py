@@ -1,5 +1,7 @@
-"""Measuring classifiers that may answer unknown."""
+"""Measuring classifiers that may answer unknown: on one test set, or under many conditions side by side."""
 
+from memclf.evaluate.controls import Majority, RandomSimilarity, SoftenedNetwork, StageOne, controls_of
+from memclf.evaluate.engine import Contender, Watcher, evaluate
 from memclf.evaluate.metrics import (
     RiskCoverage,
     accuracy,
@@ -8,5 +10,30 @@ from memclf.evaluate.metrics import (
     risk_coverage,
     selective_accuracy,
 )
+from memclf.evaluate.store import Cases, Condition, Name, Row, Store, opened
+from memclf.evaluate.summary import Scores, summarise
 
-__all__ = ["RiskCoverage", "accuracy", "balanced_accuracy", "coverage", "risk_coverage", "selective_accuracy"]
+__all__ = [
+    "Cases",
+    "Condition",
+    "Contender",
+    "Majority",
+    "Name",
+    "RandomSimilarity",
+    "RiskCoverage",
+    "Row",
+    "Scores",
+    "SoftenedNetwork",
+    "StageOne",
+    "Store",
+    "Watcher",
+    "accuracy",
+    "balanced_accuracy",
+    "controls_of",
+    "coverage",
+    "evaluate",
+    "opened",
+    "risk_coverage",
+    "selective_accuracy",
+    "summarise",
+]

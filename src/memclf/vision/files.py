@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -106,3 +107,12 @@ def _to_bytes(image: Array, name: str) -> Pixels:
         seen = f"from {image.min()} to {image.max()}" if image.dtype.kind in "fiu" else "of no use"
         raise ImageError(f"{name} holds {image.dtype} {seen}; images are uint8 from 0 to 255 or floats from 0 to 1")
     return np.rint(image * 255).astype(np.uint8)
+
+
+def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
+    """The image at this height and width."""
+    if image.shape[:2] == size:
+        return image
+    smaller = image.shape[0] >= size[0] and image.shape[1] >= size[1]
+    way = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
+    return cv2.resize(image, size[::-1], interpolation=way)  # type: ignore[return-value]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, Self, overload
@@ -15,7 +14,8 @@ from joblib import Parallel, delayed
 from memclf._cases import chunks, is_table, object_array
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
-from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image
+from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image, resized
+from memclf.vision.kept import Kept, Notes
 from memclf.vision.listing import check_files, list_csv, list_folder, list_path
 
 __all__ = ["IMAGE_SUFFIXES", "ImageCollection", "Pixels", "as_images", "read_image"]
@@ -80,8 +80,9 @@ class ImageCollection:
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._steps: tuple[_Corrupt, ...] = ()
-        self._kept: _Kept | None = None
-        self._rows: Array | None = None  # where the images are in `_kept`
+        self._kept: Kept | None = None
+        self._notes: Notes | None = None
+        self._rows: Array | None = None  # where the images are in `_kept` and `_notes`
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], **options: Any) -> Self:
@@ -187,8 +188,19 @@ class ImageCollection:
         """The name of an image, on which corruptions depend; None: its pixels are its name."""
         return None if self._keys is None else self._keys[position]
 
-    def corrupted(self, name: str, severity: int, *, seed: int = 0, preset: str = "imagenet-c") -> Self:
+    def corrupted(
+        self,
+        name: str,
+        severity: int,
+        *,
+        seed: int = 0,
+        preset: str = "imagenet-c",
+        at: tuple[int, int] | None = None,
+    ) -> Self:
         """The same images under a corruption, made when they are read.
+
+        With `at` (height, width), images are resized to it, corrupted there, and brought back to their own size: blur
+        of a few pixels then means less or more of the picture.
 
         >>> images = ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8))
         >>> images.corrupted("contrast", 3)
@@ -198,8 +210,8 @@ class ImageCollection:
 
         check(name, severity, preset)
         new = self[:]
-        new._steps = (*self._steps, _Corrupt(name, severity, seed, preset))
-        new._kept = None
+        new._steps = (*self._steps, _Corrupt(name, severity, seed, preset, at))
+        new._kept = new._notes = new._rows = None  # those were about other pixels
         return new
 
     def read_once(self, max_bytes: int = KEPT_BYTES) -> Self:
@@ -211,11 +223,39 @@ class ImageCollection:
         if self._kept is not None or not (self._steps or any(isinstance(source, Path) for source in self._sources)):
             return self
         new = self[:]
-        new._kept, new._rows = _Kept(max_bytes), np.arange(len(self))
+        new._kept = Kept(max_bytes)
+        new._rows = np.arange(len(self)) if self._rows is None else self._rows
         return new
 
+    def remembering(self) -> Self:
+        """The same images, about which nothing is computed twice: neither expert features nor embeddings.
+
+        For work in which several classifiers look at the same images. What is picked from this collection shares
+        what is remembered.
+        """
+        if self._notes is not None:
+            return self
+        new = self[:]
+        new._notes = Notes(len(self))
+        new._kept, new._rows = None, np.arange(len(self))
+        return new.read_once()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what is computed about these images is kept; see `remembering`."""
+        return self._notes is not None
+
+    def noted(self, name: str, compute: Callable[[Self], Array]) -> Array:
+        """``compute(images)``, one row per image; a remembering collection computes what it does not know yet.
+
+        `name` says what is computed: the same name, the same numbers.
+        """
+        if self._notes is None or self._rows is None:
+            return compute(self)
+        return self._notes.rows(name, self._rows, lambda missing: compute(self[missing]))
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None, "_rows": None}
+        return {**self.__dict__, "_kept": None, "_notes": None, "_rows": None}
 
     def broken(self, n_jobs: int | None = None) -> dict[int, str]:
         """Positions of the images that cannot be read, and why; an empty dictionary if all can.
@@ -238,6 +278,7 @@ class ImageCollection:
         new = self[:]
         new._sources = object_array(self.map(_itself, n_jobs=n_jobs))
         new._steps, new._kept = (), None
+        new._rows = self._rows if self._notes is not None else None
         return new
 
     def map(self, function: Any, n_jobs: int | None = None) -> list[Any]:
@@ -267,33 +308,19 @@ class ImageCollection:
         return image
 
 
-class _Kept:
-    """Images that have been read, up to a number of bytes. The first ones stay: every walk begins with them."""
-
-    def __init__(self, max_bytes: int):
-        self.images: dict[int, Pixels] = {}
-        self.left = max_bytes
-        self._lock = threading.Lock()
-
-    def keep(self, row: int, image: Pixels) -> Pixels:
-        image.setflags(write=False)  # others will see it too
-        with self._lock:
-            if row not in self.images and image.nbytes <= self.left:
-                self.left -= image.nbytes
-                self.images[row] = image
-        return image
-
-
 class _Corrupt:
     """One corruption with its settings, applied to images as they are read."""
 
-    def __init__(self, name: str, severity: int, seed: int, preset: str):
-        self.name, self.severity, self.seed, self.preset = name, severity, seed, preset
+    def __init__(self, name: str, severity: int, seed: int, preset: str, at: tuple[int, int] | None = None):
+        self.name, self.severity, self.seed, self.preset, self.at = name, severity, seed, preset, at
 
     def __call__(self, image: Pixels, key: str | None) -> Pixels:
         from memclf.vision.corruptions import corrupt
 
-        return corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
+        own = image.shape[:2]
+        image = image if self.at is None else resized(image, self.at)
+        image = corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
+        return image if self.at is None else resized(image, (own[0], own[1]))
 
 
 def as_images(X: Any) -> ImageCollection:

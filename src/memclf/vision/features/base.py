@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import cv2
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -63,7 +64,14 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """One row of numbers per image, in the order of `get_feature_names_out`."""
         images = as_images(X)
-        return self.relate(self._measured(images), info_of(images))
+        rows = self._measured(images) if not images.remembers else images.noted(self._name(), self._measured)
+        return self.relate(rows, info_of(images))
+
+    def _name(self) -> str:
+        """The same for features that measure the same: what it is and all it was given and has learned."""
+        everything: Any = self.__getstate__()
+        state = {k: v for k, v in everything.items() if k not in ("n_jobs", "verbose")}
+        return f"{type(self).__module__}.{type(self).__qualname__} {joblib.hash(state)}"
 
     def _measured(self, images: ImageCollection) -> Array:
         """What `measure` says of each image."""

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import cv2
 import numpy as np
 import torch
 from sklearn.model_selection import train_test_split
@@ -18,6 +17,7 @@ from torch.utils.data import Dataset
 
 from memclf._cases import chunks
 from memclf._numbers import Array
+from memclf.vision.files import resized
 from memclf.vision.images import ImageCollection, Pixels
 from memclf.vision.nets.recipes import Recipe
 
@@ -204,15 +204,6 @@ def ahead(function: Callable[[Any], Any], items: list[Any]) -> Iterator[Any]:
             if position + AHEAD < len(items):
                 waiting[position % AHEAD] = workers.submit(function, items[position + AHEAD])
             yield result
-
-
-def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
-    """The image at this height and width."""
-    if image.shape[:2] == size:
-        return image
-    smaller = image.shape[0] >= size[0] and image.shape[1] >= size[1]
-    way = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
-    return cv2.resize(image, size[::-1], interpolation=way)  # type: ignore[return-value]
 
 
 def as_tensor(pixels: Array) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,6 +70,20 @@ class Network(nn.Module):
     def embed(self, pixels: Tensor) -> Tensor:
         """The penultimate layer."""
         return self.backbone((pixels - self.mean) / self.std)
+
+    def backbone_digest(self) -> str:
+        """The same for networks that embed images alike: what they are and all their weights but the head's."""
+        seen = hashlib.blake2b(repr(sorted(self._outline().items())).encode(), digest_size=16)
+        for name, value in self.backbone.state_dict().items():
+            seen.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
+        return seen.hexdigest()
+
+    def _outline(self) -> dict[str, Any]:
+        """What the description says of the backbone, a module of the user's own by its type and place in memory."""
+        outline = {name: self.architecture.get(name) for name in ("backbone", "size", "mean", "std")}
+        if not isinstance(outline["backbone"], str):
+            outline["backbone"] = f"{type(self.backbone).__qualname__} {id(self.backbone)}"
+        return outline
 
     def classify(self, embeddings: Tensor, features: Tensor | None = None) -> Tensor:
         """Scores from embeddings, with the expert features joined if the network has any."""

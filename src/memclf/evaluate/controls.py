@@ -1,0 +1,154 @@
+"""Controls: what a memory classifier must beat before anyone calls its answers a gain."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+
+from memclf import _cases, unknown
+from memclf._numbers import Array
+from memclf.routing import Routes
+from memclf.similarity.base import Similarity
+
+TEMPERATURE = 2.0
+
+
+class Majority(DummyClassifier):
+    """Answers the commonest training class, always; it never looks at a case."""
+
+    def __init__(self) -> None:
+        super().__init__(strategy="most_frequent")
+
+
+class StageOne(ClassifierMixin, BaseEstimator):
+    """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked."""
+
+    def __init__(self, memory_classifier: Any):
+        self.memory_classifier = memory_classifier
+
+    @property
+    def classes_(self) -> Array:
+        return self.memory_classifier.classes_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing to learn: the memory classifier is fitted. Returns self."""
+        return self
+
+    def route(self, X: Any) -> Routes:
+        """Where the memory classifier sends the cases."""
+        return self.memory_classifier.route(X)
+
+    def predict(self, X: Any) -> Array:
+        return self.predict_routed(X, self.route(X))
+
+    def predict_routed(self, X: Any, routes: Routes) -> Array:
+        """The commonest label of each route's memory; unknown where there is none."""
+        return labels_of_memories(self.memory_classifier, routes)
+
+
+class SoftenedNetwork(ClassifierMixin, BaseEstimator):
+    """A classifier's probabilities, softened by a temperature, times how frequent the classes are.
+
+    A control without memories: under corruption a network becomes sure of nonsense, and drawing it towards the
+    common classes gains accuracy by itself.
+
+    Parameters
+    ----------
+    classifier : fitted classifier with `predict_proba`
+    frequencies : array
+        Of its classes in the training data.
+    temperature : float
+    """
+
+    def __init__(self, classifier: Any, frequencies: Any, temperature: float = TEMPERATURE):
+        self.classifier = classifier
+        self.frequencies = frequencies
+        self.temperature = temperature
+
+    @property
+    def classes_(self) -> Array:
+        return self.classifier.classes_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing to learn: the classifier is fitted. Returns self."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        weighed = self.classifier.predict_proba(X) ** (1 / self.temperature) * np.asarray(self.frequencies)
+        total = weighed.sum(axis=1, keepdims=True)  # zero for unknown
+        return np.divide(weighed, total, out=np.zeros_like(weighed), where=total > 0)
+
+
+class RandomSimilarity(Similarity):
+    """Two cases are alike when chance put them into the same group: clusters that mean nothing, of given sizes.
+
+    A memory classifier with it has as many local classifiers, trained on as many cases each, as the one that it is
+    the control of. The group of an image depends on its key alone, so that it stays the same under corruption.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Sizes of the clusters to be imitated; groups are drawn with these odds.
+    random_state : int
+    """
+
+    lawful = True
+
+    def __init__(self, sizes: Any = (1, 1), *, random_state: int = 0):
+        self.sizes = sizes
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Nothing to learn. Returns self."""
+        self.fitted_ = True
+        return self
+
+    def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        return self.fit(X).describe(X)
+
+    def describe(self, X: Any) -> Array:
+        """The group of each case."""
+        edges = np.cumsum(self.sizes) / np.sum(self.sizes)
+        draws = [self._draw(X, position) for position in range(_cases.count(X))]
+        return np.searchsorted(edges[:-1], draws, side="right").astype(np.float64)[:, None]
+
+    def _draw(self, X: Any, position: int) -> float:
+        key = X.key(position) if hasattr(X, "key") else None
+        name = np.asarray(X[position]).tobytes() if key is None else key.encode()
+        seen = hashlib.blake2b(f"{self.random_state} ".encode() + name, digest_size=8)
+        return int.from_bytes(seen.digest(), "little") / 2**64
+
+    def compare(self, A: Any, B: Any) -> Array:
+        return np.equal.outer(np.asarray(A)[:, 0], np.asarray(B)[:, 0]).astype(np.float64)
+
+
+def labels_of_memories(clf: Any, routes: Routes) -> Array:
+    """The commonest label in the cluster of each route's memory; unknown where no memory answers."""
+    said = unknown.answers(clf.classes_, len(routes), clf.unknown_label_)
+    known = routes.memory >= 0
+    said[known] = clf.classes_[clf.cluster_counts_.argmax(axis=1)][routes.memory[known]]
+    return said
+
+
+def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
+    """The controls that cost nothing to train, for a fitted memory classifier: majority, stage1 and prior.
+
+    `baseline` is the network (or whatever the estimator is) trained on everything; by default the memory
+    classifier's own global classifier. Without one, there is no `prior`.
+    """
+    baseline = getattr(clf, "global_", None) if baseline is None else baseline
+    counts = clf.cluster_counts_.sum(axis=0)
+    labels = np.repeat(clf.classes_, counts)
+    found: dict[str, Any] = {"majority": Majority().fit(np.zeros((len(labels), 1)), labels), "stage1": StageOne(clf)}
+    if baseline is not None and hasattr(baseline, "predict_proba"):
+        columns = np.searchsorted(clf.classes_, baseline.classes_)
+        found["prior"] = SoftenedNetwork(baseline, counts[columns] / counts.sum())
+    return found

@@ -1,0 +1,74 @@
+"""How sure a mean over test cases is: bootstrap intervals, paired where two contenders saw the same cases.
+
+What is resampled are the test cases: a case takes all its conditions and seeds along, because its answers under fog and
+under snow are not two independent trials.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from memclf._numbers import Array
+
+DRAWS = 2000
+LEVEL = 0.95
+
+
+class Interval(NamedTuple):
+    """A value and the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def mean_interval(
+    right: Array, labels: Array | None = None, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+) -> Interval:
+    """Mean of what each case scored, with a percentile bootstrap interval over the cases.
+
+    Parameters
+    ----------
+    right : ndarray of shape (n,) or (..., n)
+        Scores of the cases, 0 and 1 or fractions; leading axes (conditions, seeds) are averaged first.
+    labels : ndarray of shape (n,) or None
+        With labels the mean is balanced: every class counts alike, and cases are resampled within their class.
+
+    Examples
+    --------
+    >>> mean_interval(np.repeat([1.0, 0.0], 50))
+    Interval(value=0.5, low=0.4, high=0.59)
+    """
+    right = np.asarray(right, dtype=np.float64)
+    per_case = right.reshape(-1, right.shape[-1]).mean(axis=0)
+    if not len(per_case):
+        raise ValueError("there are no cases to resample")
+    groups = [np.arange(len(per_case))]
+    if labels is not None:
+        groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    rng = np.random.default_rng(seed)
+    drawn = np.zeros(draws)
+    value = 0.0
+    for rows in groups:
+        times = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=draws)
+        drawn += times @ per_case[rows] / len(rows) / len(groups)
+        value += float(per_case[rows].mean()) / len(groups)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(value, float(low), float(high))
+
+
+def paired_interval(
+    right: Array, other: Array, labels: Array | None = None, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+) -> Interval:
+    """How much better `right` is than `other` on the same cases: the mean difference with its interval.
+
+    >>> better, worse = np.ones((3, 40)), np.repeat([1.0, 0.0], 20) * np.ones((3, 1))
+    >>> paired_interval(better, worse)
+    Interval(value=0.5, low=0.35, high=0.65)
+    """
+    right, other = np.asarray(right, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if right.shape != other.shape:
+        raise ValueError(f"paired scores must be of the same cases and conditions, got {right.shape} and {other.shape}")
+    return mean_interval(right - other, labels, draws=draws, level=level, seed=seed)

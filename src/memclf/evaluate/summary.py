@@ -1,0 +1,119 @@
+"""From rows and answers to what people want to know: means over conditions, gains over the baseline, intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.evaluate.intervals import Interval, mean_interval, paired_interval
+from memclf.evaluate.store import CLEAN, Store
+
+BASELINE = "baseline"
+PLAIN = ("coverage", "selective_accuracy", "routing_stability", "stage1_accuracy", "oracle_accuracy")
+
+Cell = tuple[str, str, str]  # model, recipe, backbone
+
+
+class Scores:
+    """Who was right on which case: the answers of a store, arranged for means and paired differences."""
+
+    def __init__(self, store: Store):
+        cases = store.cases()
+        self.labels: Array = np.empty(0, dtype=np.int64) if cases is None else cases.labels
+        self.classes: list[Any] = [] if cases is None else cases.classes
+        self._right = {key: answers == self.labels for key, answers in store.answers().items()}
+        self._rows = store.rows()
+        self.cells: list[Cell] = list(
+            dict.fromkeys((row["model"], row["recipe"], row["backbone"]) for row in self._rows)
+        )
+        found = dict.fromkeys((row["corruption"], row["severity"]) for row in self._rows)
+        self.conditions = [each for each in found if each[0] != CLEAN and self._everywhere(each)]
+
+    def _everywhere(self, condition: tuple[str, int]) -> bool:
+        have = {_cell(r) for r in self._rows if _at(r) == condition}
+        return have == set(self.cells)
+
+    def seeds(self, cell: Cell) -> list[int]:
+        return sorted({row["seed"] for row in self._rows if _cell(row) == cell})
+
+    def right(self, cell: Cell, conditions: Iterable[tuple[str, int]]) -> Array | None:
+        """Of shape (conditions and seeds, cases); None when some of it is not finished."""
+        keys = [(*cell, seed, *condition) for condition in conditions for seed in self.seeds(cell)]
+        if not keys or any(key not in self._right for key in keys):
+            return None
+        return np.array([self._right[key] for key in keys])
+
+    def mean(self, cell: Cell, conditions: Iterable[tuple[str, int]], measure: str) -> float | None:
+        """Mean of one column of the rows; None where it has no meaning."""
+        wanted = set(conditions)
+        rows = [r for r in self._rows if _cell(r) == cell and _at(r) in wanted]
+        values = [row[measure] for row in rows if row[measure] is not None]
+        return float(np.mean(values)) if values else None
+
+
+def summarise(store: Store) -> dict[str, Any]:
+    """Per model: clean accuracy, mean over the corrupted conditions, and gain over its baseline, with intervals.
+
+    Only conditions that every contender has finished are counted, so that means are comparable in a partial run.
+    """
+    scores = Scores(store)
+    return {
+        "study": store.get("study"),
+        "complete": bool(store.get("finished")),
+        "n": len(scores.labels),
+        "classes": scores.classes,
+        "conditions": len(scores.conditions),
+        "models": [_about(scores, cell) for cell in scores.cells],
+    }
+
+
+def _about(scores: Scores, cell: Cell) -> dict[str, Any]:
+    clean, corrupted = [(CLEAN, 0)], scores.conditions
+    found: dict[str, Any] = {
+        **dict(zip(("model", "recipe", "backbone"), cell, strict=True)),
+        "seeds": scores.seeds(cell),
+        "clean": _measures(scores, cell, clean),
+        "mean": _measures(scores, cell, corrupted),
+        "gain": None,
+    }
+    baseline = (BASELINE, *cell[1:])
+    if cell != baseline and baseline in scores.cells:
+        gains = {"clean": _gain(scores, cell, baseline, clean), "mean": _gain(scores, cell, baseline, corrupted)}
+        found["gain"] = {"over": BASELINE, **gains}
+    return found
+
+
+def _measures(scores: Scores, cell: Cell, conditions: list[tuple[str, int]]) -> dict[str, Any] | None:
+    right = scores.right(cell, conditions)
+    if right is None:
+        return None
+    return {
+        "accuracy": _plain(mean_interval(right)),
+        "balanced_accuracy": _plain(mean_interval(right, scores.labels)),
+        **{measure: scores.mean(cell, conditions, measure) for measure in PLAIN},
+    }
+
+
+def _gain(scores: Scores, cell: Cell, other: Cell, conditions: list[tuple[str, int]]) -> dict[str, Any] | None:
+    right, against = scores.right(cell, conditions), scores.right(other, conditions)
+    if right is None or against is None or right.shape != against.shape:
+        return None
+    return {
+        "accuracy": _plain(paired_interval(right, against)),
+        "balanced_accuracy": _plain(paired_interval(right, against, scores.labels)),
+    }
+
+
+def _plain(interval: Interval) -> dict[str, float]:
+    return interval._asdict()
+
+
+def _at(row: dict[str, Any]) -> tuple[str, int]:
+    return row["corruption"], row["severity"]
+
+
+def _cell(row: dict[str, Any]) -> Cell:
+    return row["model"], row["recipe"], row["backbone"]

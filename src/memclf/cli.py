@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -111,6 +114,118 @@ def corrupt_command(
     if done.failures:
         typer.echo(f"{len(done.failures):,} images failed", err=True)
         raise typer.Exit(1)
+
+
+@app.command("study")
+def study_command(
+    name: Annotated[str, typer.Argument(help="color, leaf or acne.")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/NAME-SCALE.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder with real images. Without it they are generated.")] = None,
+    split: Annotated[Path | None, typer.Option(help="CSV file that says which images are for testing.")] = None,
+    scale: Annotated[str, typer.Option(help="quick (minutes), full (hours) or paper (for a GPU).")] = "quick",
+    seed: Annotated[list[int] | None, typer.Option(help="Repeat it for several.")] = None,
+    recipe: Annotated[list[str] | None, typer.Option(help="How networks are trained; repeat it.")] = None,
+    backbone: Annotated[list[str] | None, typer.Option(help="Architecture; repeat it.")] = None,
+    corruption: Annotated[list[str] | None, typer.Option(help="Repeat it. Default: the paper's 18.")] = None,
+    severity: Annotated[list[int] | None, typer.Option(help="1 to 5; repeat it.")] = None,
+    feature: Annotated[list[str] | None, typer.Option(help="robust or paper: the expert feature; repeat it.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Table of severities, as imagenet-c or authors-299.")] = None,
+    corrupt_at: Annotated[str | None, typer.Option(help="WIDTHxHEIGHT at which corruptions act.")] = None,
+    image_size: Annotated[str | None, typer.Option(help="WIDTHxHEIGHT of the networks' input.")] = None,
+    pretrained: Annotated[str | None, typer.Option(help="auto, bundled, none, published, or a file.")] = None,
+    train: Annotated[str | None, typer.Option(help="all: fine-tune the network; head: its last layer.")] = None,
+    local: Annotated[str | None, typer.Option(help="heads on one backbone, or networks of their own.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Of every network.")] = None,
+    local_epochs: Annotated[int | None, typer.Option(help="Of local classifiers. Default: the same.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Images per training step.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
+    augmented: Annotated[bool | None, typer.Option(help="Also train networks with the expert feature joined.")] = None,
+    n_train: Annotated[int | None, typer.Option(help="Generated training images (acne: faces).")] = None,
+    n_test: Annotated[int | None, typer.Option(help="Generated test images (acne: faces).")] = None,
+    patch_size: Annotated[int | None, typer.Option(help="L of the colour study.")] = None,
+) -> None:
+    """Run one of the paper's case studies and write a report that puts every number beside the paper's.
+
+    Interrupted, the same command goes on where it stopped; with other arguments a new run begins.
+    """
+    try:
+        from memclf.studies import settings_for
+        from memclf.studies.run import run_study
+
+        weights = {"none": None, "published": True}
+        settings = settings_for(
+            name,
+            scale,
+            data=None if data is None else str(data),
+            split=None if split is None else str(split),
+            seeds=seed,
+            recipes=recipe,
+            backbones=backbone,
+            corruptions=corruption,
+            severities=severity,
+            features=feature,
+            preset=preset,
+            corrupt_at=_size(corrupt_at, "--corrupt-at"),
+            image_size=_size(image_size, "--image-size"),
+            train=train,
+            local=local,
+            epochs=epochs,
+            local_epochs=local_epochs,
+            batch_size=batch_size,
+            lr=lr,
+            augmented=augmented,
+            n_train=n_train,
+            n_test=n_test,
+            patch_size=patch_size,
+        )
+        if pretrained is not None:
+            settings = replace(settings, pretrained=weights.get(pretrained, pretrained))
+        folder = out or Path("runs") / f"{name}-{scale}"
+        folder = run_study(settings, folder, command=shlex.join(["memclf", *sys.argv[1:]]))
+    except (MemclfError, OSError, ValueError) as error:
+        typer.echo(f"error: {_plain(error)}", err=True)
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    typer.echo(f"report: {folder / 'report.html'}")
+
+
+@app.command("report")
+def report_command(run: Annotated[Path, typer.Argument(help="Folder of a run.")]) -> None:
+    """Build the report of a run again, from what its folder holds."""
+    from memclf.report import build
+
+    try:
+        typer.echo(f"report: {build(run)}")
+    except (MemclfError, OSError) as error:
+        typer.echo(f"error: {_plain(error)}", err=True)
+        raise typer.Exit(1) from None
+
+
+@app.command("compare")
+def compare_command(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of two or more runs.")],
+    out: Annotated[Path, typer.Option(help="Folder for the comparison.")] = Path("comparison"),
+) -> None:
+    """Put runs side by side."""
+    from memclf.report import compare
+
+    try:
+        typer.echo(f"comparison: {compare(runs, out)}")
+    except (MemclfError, OSError) as error:
+        typer.echo(f"error: {_plain(error)}", err=True)
+        raise typer.Exit(1) from None
+
+
+def _size(text: str | None, option: str) -> tuple[int, int] | None:
+    """WIDTHxHEIGHT as (height, width)."""
+    if text is None:
+        return None
+    width, cross, height = text.lower().partition("x")
+    try:
+        return int(height if cross else width), int(width)
+    except ValueError:
+        raise ValueError(f"{option} must be WIDTHxHEIGHT, as 256x128, or one number; got {text!r}") from None
 
 
 def _show(console: Console, found: Inspection) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -10,10 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
-from memclf import _cases, unknown
+from memclf import unknown
 from memclf._numbers import Array
 from memclf.routing import Routes
-from memclf.similarity.base import Similarity
 
 TEMPERATURE = 2.0
 
@@ -85,49 +83,6 @@ class SoftenedNetwork(ClassifierMixin, BaseEstimator):
         weighed = self.classifier.predict_proba(X) ** (1 / self.temperature) * np.asarray(self.frequencies)
         total = weighed.sum(axis=1, keepdims=True)  # zero for unknown
         return np.divide(weighed, total, out=np.zeros_like(weighed), where=total > 0)
-
-
-class RandomSimilarity(Similarity):
-    """Two cases are alike when chance put them into the same group: clusters that mean nothing, of given sizes.
-
-    A memory classifier with it has as many local classifiers, trained on as many cases each, as the one that it is
-    the control of. The group of an image depends on its key alone, so that it stays the same under corruption.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        Sizes of the clusters to be imitated; groups are drawn with these odds.
-    random_state : int
-    """
-
-    lawful = True
-
-    def __init__(self, sizes: Any = (1, 1), *, random_state: int = 0):
-        self.sizes = sizes
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Nothing to learn. Returns self."""
-        self.fitted_ = True
-        return self
-
-    def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        return self.fit(X).describe(X)
-
-    def describe(self, X: Any) -> Array:
-        """The group of each case."""
-        edges = np.cumsum(self.sizes) / np.sum(self.sizes)
-        draws = [self._draw(X, position) for position in range(_cases.count(X))]
-        return np.searchsorted(edges[:-1], draws, side="right").astype(np.float64)[:, None]
-
-    def _draw(self, X: Any, position: int) -> float:
-        key = X.key(position) if hasattr(X, "key") else None
-        name = np.asarray(X[position]).tobytes() if key is None else key.encode()
-        seen = hashlib.blake2b(f"{self.random_state} ".encode() + name, digest_size=8)
-        return int.from_bytes(seen.digest(), "little") / 2**64
-
-    def compare(self, A: Any, B: Any) -> Array:
-        return np.equal.outer(np.asarray(A)[:, 0], np.asarray(B)[:, 0]).astype(np.float64)
 
 
 def labels_of_memories(clf: Any, routes: Routes) -> Array:

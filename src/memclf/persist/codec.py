@@ -28,6 +28,7 @@ from memclf.similarity import (
     FunctionSimilarity,
     GowerSimilarity,
     Precomputed,
+    RandomSimilarity,
     RBFSimilarity,
     TreeSimilarity,
 )
@@ -42,6 +43,7 @@ ESTIMATORS: dict[str, type] = {
         FunctionSimilarity,
         GowerSimilarity,
         Precomputed,
+        RandomSimilarity,
         RBFSimilarity,
         TreeSimilarity,
     )

@@ -4,6 +4,7 @@ from memclf.similarity.base import Similarity
 from memclf.similarity.combine import CombinedSimilarity
 from memclf.similarity.function import FunctionSimilarity, Precomputed
 from memclf.similarity.numeric import CosineSimilarity, RBFSimilarity
+from memclf.similarity.random import RandomSimilarity
 from memclf.similarity.table import GowerSimilarity
 from memclf.similarity.tree import TreeSimilarity
 
@@ -14,6 +15,7 @@ __all__ = [
     "GowerSimilarity",
     "Precomputed",
     "RBFSimilarity",
+    "RandomSimilarity",
     "Similarity",
     "TreeSimilarity",
 ]

@@ -1,0 +1,104 @@
+"""Coffee leaves: how severely a leaf is affected, 0 to 4, from the share of it that is discoloured or brown."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from memclf._numbers import Array
+from memclf.exceptions import StudyError
+from memclf.similarity import TreeSimilarity
+from memclf.studies.generated import leaf_pictures
+from memclf.studies.settings import Settings
+from memclf.studies.study import Study, corrupting, where_corrupted
+from memclf.vision import ImageCollection
+from memclf.vision.features import LeafColours
+
+TEST_SHARE = 0.2
+CREDIT = "coffee leaves of Esgario, Krohling and Ventura (esgario/lara2018, MIT)"
+
+
+def leaf_study(settings: Settings) -> Study:
+    """Real leaves from a folder in the layout of their public repository, or generated ones."""
+    if settings.data is None:
+        if settings.split is not None:
+            raise StudyError("--split says which images of --data are for testing; give the folder too")
+        train = leaf_pictures(settings.n_train, seed=0)
+        test = leaf_pictures(settings.n_test, seed=1)
+        source = "generated"
+        note = (
+            f"GENERATED leaf-like pictures, not photographs ({len(train):,} for training, {len(test):,} for testing): "
+            "the numbers show that everything works, not how well it does on leaves"
+        )
+    else:
+        train, test, how = load_leaves(Path(settings.data), settings.split)
+        source, note = "real", f"{CREDIT}: {len(train):,} training and {len(test):,} test images, {how}"
+
+    def features(name: str) -> Any:
+        return LeafColours(method="taught" if name == "robust" else "paper")
+
+    def similarity(name: str) -> Any:
+        return TreeSimilarity(features=features(name))
+
+    return Study(
+        name="leaf",
+        title="Coffee-leaf severity",
+        train=train,
+        test=test,
+        similarity=similarity,
+        features=features,
+        make=corrupting(test, settings),
+        source=source,
+        note=f"{note}; {where_corrupted(settings)}.",
+    )
+
+
+def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection, ImageCollection, str]:
+    """Training and test images, and in words how they were told apart.
+
+    Parameters
+    ----------
+    folder : path
+        Holds ``dataset-full.csv`` (columns `id` and `severity`) and ``leaf/ID.jpg``.
+    split : path or None
+        A CSV file with the columns `id` and `split` ("train" or "test"). None: ``split.csv`` of the folder if there is
+        one, else a stratified fifth is for testing.
+    """
+    listing = folder / "dataset-full.csv"
+    if not listing.is_file():
+        raise StudyError(
+            f"{folder} holds no dataset-full.csv; the leaf study reads the layout of the public repository: "
+            "dataset-full.csv with the columns id and severity, and the images as leaf/ID.jpg"
+        )
+    images = ImageCollection.from_csv(listing, path="leaf/{id}.jpg", label="severity")
+    ids = np.array([row["id"] for row in (images.info if images.info is not None else [])])
+    file = Path(split) if split is not None else folder / "split.csv"
+    if split is None and not file.is_file():
+        train, test = train_test_split(
+            np.arange(len(ids)), test_size=TEST_SHARE, random_state=0, stratify=images.labels
+        )
+        return images[np.sort(train)], images[np.sort(test)], "a stratified fifth for testing"
+    parts = _read_split(file)
+    chosen = {name: _rows(ids, parts, name, file) for name in ("train", "test")}
+    return images[chosen["train"]], images[chosen["test"]], f"split by {file.name}"
+
+
+def _read_split(file: Path) -> dict[str, str]:
+    try:
+        with open(file, newline="", encoding="utf-8-sig") as stream:
+            return {row["id"]: row["split"].strip().lower() for row in csv.DictReader(stream)}
+    except OSError as error:
+        raise StudyError(f"{file} cannot be read: {error.strerror}") from error
+    except (KeyError, AttributeError) as error:
+        raise StudyError(f"{file} needs the columns id and split (train or test)") from error
+
+
+def _rows(ids: Array, parts: dict[str, str], name: str, file: Path) -> Array:
+    rows = np.flatnonzero([parts.get(each) == name for each in ids.tolist()])
+    if not len(rows):
+        raise StudyError(f"{file} names no image of the data for {name!r}")
+    return rows

@@ -1,0 +1,132 @@
+"""The contenders of a study: trained once, kept in the run's folder, loaded when the run goes on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from memclf.classifier import MemoryClassifier
+from memclf.evaluate import Contender, StageOne, controls_of
+from memclf.exceptions import ModelFolderError
+from memclf.persist import load, save
+from memclf.similarity import RandomSimilarity
+from memclf.studies.settings import Settings
+from memclf.studies.study import WORKERS, Study
+from memclf.vision import ImageClassifier
+
+Say = Callable[[str], None]
+
+
+def memory_model(feature: str, study: Study, settings: Settings) -> str:
+    """What a memory classifier with this feature is called: the first feature's is "memory"."""
+    return "memory" if feature == settings.features[0] else f"memory-{feature}"
+
+
+def train_all(study: Study, settings: Settings, folder: Path, say: Say, verbose: int) -> list[Contender]:
+    """All contenders of a study, fitted; what the folder holds already is loaded."""
+    train = study.train.remembering()  # described once for all of them
+    found: list[Contender] = []
+    cells = [(recipe, backbone, seed) for seed in settings.seeds for recipe, backbone in settings.cells()]
+    for number, (recipe, backbone, seed) in enumerate(cells):
+        say(f"training {recipe} {backbone} seed {seed} ({number + 1} of {len(cells)})")
+        maker = _Maker(study, settings, train, folder, recipe, backbone, seed, verbose)
+        found += maker.contenders(augmented=settings.augmented and recipe == settings.recipes[0])
+        for control in maker.common():  # these do not depend on the network
+            if control.name not in {each.name for each in found}:
+                found.append(control)
+    return found
+
+
+class _Maker:
+    """The contenders of one recipe, backbone and seed."""
+
+    def __init__(
+        self,
+        study: Study,
+        settings: Settings,
+        train: Any,
+        folder: Path,
+        recipe: str,
+        backbone: str,
+        seed: int,
+        verbose: int,
+    ):
+        self.study, self.settings, self.train = study, settings, train
+        self.recipe, self.backbone, self.seed, self.verbose = recipe, backbone, seed, verbose
+        self.place = folder / f"{recipe}-{backbone}-seed{seed}".replace("/", "_")
+        self.training = folder / ".training"
+        self.memories: dict[str, MemoryClassifier] = {}
+
+    def contenders(self, augmented: bool) -> list[Contender]:
+        made: dict[str, Any] = {}
+        for feature in self.settings.features:
+            model = memory_model(feature, self.study, self.settings)
+            self.memories[model] = self._kept(model, self._memory(self.study.similarity(feature)))
+            made[model] = self.memories[model]
+        clf = self.memories["memory"]
+        sizes = clf.cluster_counts_.sum(axis=1).tolist()
+        made["random"] = self._kept("random", self._memory(RandomSimilarity(sizes, random_state=self.seed)))
+        if augmented:
+            features = self.study.features(self.settings.features[0])
+            made["augmented"] = self._kept("augmented", self._network(features).set_params(random_state=self.seed))
+        made = {"baseline": clf.global_, **made, "prior": controls_of(clf)["prior"]}
+        return [Contender(model, each, self.recipe, self.backbone, self.seed) for model, each in made.items()]
+
+    def common(self) -> list[Contender]:
+        """Majority class and stage 1 alone, for each feature."""
+        found = [Contender("majority", controls_of(self.memories["memory"])["majority"], seed=self.seed)]
+        for model, clf in self.memories.items():
+            found.append(Contender(model.replace("memory", "stage1"), StageOne(clf), seed=self.seed))
+        return found
+
+    def _network(self, features: Any = None) -> ImageClassifier:
+        chosen = self.settings
+        return ImageClassifier(
+            self.backbone,
+            pretrained=chosen.pretrained,
+            image_size=chosen.image_size,
+            recipe=self.recipe,
+            train=chosen.train,
+            epochs=chosen.epochs,
+            local_epochs=chosen.local_epochs,
+            batch_size=chosen.batch_size,
+            lr=chosen.lr,
+            momentum=chosen.momentum,
+            weight_decay=chosen.weight_decay,
+            schedule=chosen.schedule,
+            share_backbone=chosen.local == "heads",
+            features=features,
+            checkpoint=self.training,
+            verbose=self.verbose,
+        )
+
+    def _memory(self, similarity: Any) -> MemoryClassifier:
+        if "n_jobs" in similarity.get_params(deep=False):
+            similarity.set_params(n_jobs=WORKERS)
+        return MemoryClassifier(
+            similarity,
+            self._network(),
+            start="global",
+            min_cluster_size=self.study.min_cluster_size,
+            random_state=self.seed,
+            verbose=self.verbose,
+        )
+
+    def _kept(self, model: str, template: Any) -> Any:
+        """The fitted model from the run's folder, or fitted now and saved there."""
+        place = self.place / model
+        if (place / "manifest.json").is_file():
+            try:
+                return load(place)
+            except ModelFolderError as error:
+                warnings.warn(f"{place} cannot be loaded ({error}); training it again", stacklevel=2)
+        with warnings.catch_warnings():
+            # The report says which weights were used; once is enough.
+            warnings.filterwarnings("ignore", message="train='head' trains the last layer on what")
+            fitted = clone(template).fit(self.train, self.train.labels)
+        save(fitted, place)
+        return fitted

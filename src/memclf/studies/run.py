@@ -1,0 +1,184 @@
+"""Running a study: train, evaluate, report; killed at any moment, the same command goes on."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import memclf
+from memclf.evaluate import Condition, Contender, Store, evaluate, summarise
+from memclf.exceptions import StudyError
+from memclf.studies.settings import Settings
+from memclf.studies.watch import Watch
+
+PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
+RESULTS = "results.sqlite"
+
+
+def run_study(settings: Settings, out: Path, *, command: str = "", console: Console | None = None) -> Path:
+    """Run a study, or go on with it, and write its report. Returns the folder of the run.
+
+    `out` is that folder; when it holds a run with other settings or other data, a new folder is made beside it, so
+    that rows are never mixed. Interrupted by Ctrl-C, it leaves a report of what is finished.
+    """
+    from memclf.studies import study_for
+    from memclf.studies.models import train_all
+
+    console = Console(stderr=True) if console is None else console
+    watch = Watch(console)
+    study = study_for(settings)
+    digest = settings.fingerprint(study.digest() + memclf.__version__)
+    folder = folder_for(out, digest)
+    if folder != out:
+        watch.says(f"{out} holds a run with other settings; this one goes to {folder}")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "settings.json").write_text(json.dumps({"fingerprint": digest, **settings.as_dict()}, indent=1) + "\n")
+    store = Store(folder / RESULTS)
+    try:
+        _about(store, settings, study, command)
+        watch.says(f"{study.title}: {study.note}")
+        started, before = time.monotonic(), store.get("seconds") or 0.0
+        contenders: list[Contender] = []
+        try:
+            contenders = train_all(study, settings, folder / "models", watch.says, verbose=int(console.is_terminal))
+            conditions = [Condition(c, s) for c in settings.corruptions for s in settings.severities]
+            with watch:
+                evaluate(
+                    contenders, study.test, study.test.labels, conditions,
+                    make=study.make, store=store, study=study.name, watcher=watch,
+                )  # fmt: skip
+            if not store.get("finished"):
+                store.put("finished", _now())
+        finally:
+            store.put("seconds", before + time.monotonic() - started)
+            _conclude(folder, store, study, settings, contenders, watch)
+        shutil.rmtree(folder / "models" / ".training", ignore_errors=True)
+        print_summary(summarise(store), console)
+    finally:
+        store.close()
+    return folder
+
+
+def folder_for(out: Path, fingerprint: str) -> Path:
+    """`out`, or a folder beside it when `out` holds another run."""
+    number = 1
+    while True:
+        folder = out if number == 1 else out.with_name(f"{out.name}-{number}")
+        if not folder.exists() or not any(folder.iterdir()):
+            return folder
+        try:
+            found = json.loads((folder / "settings.json").read_text())["fingerprint"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise StudyError(f"{folder} holds something that is no run of a study; choose another --out") from None
+        if found == fingerprint:
+            return folder
+        number += 1
+
+
+def _about(store: Store, settings: Settings, study: Any, command: str) -> None:
+    about = {
+        "study": study.name,
+        "title": study.title,
+        "source": study.source,
+        "source_note": study.note,
+        "settings": settings.as_dict(),
+        "versions": {"memclf": memclf.__version__, "python": platform.python_version(), **_versions()},
+    }
+    for key, value in about.items():
+        store.put(key, value)
+    if command:
+        store.put("command", command)
+    if store.get("started") is None:
+        store.put("started", _now())
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _conclude(
+    folder: Path, store: Store, study: Any, settings: Settings, contenders: list[Contender], watch: Watch
+) -> None:
+    """Exhibits, summary and report, of a partial run too."""
+    from memclf.report import build
+    from memclf.studies.exhibits import write_exhibits
+
+    complete = bool(store.get("finished"))
+    by_model = {each.model: each for each in reversed(contenders)}
+    if complete and "memory" in by_model and not (folder / "exhibits.json").is_file():
+        watch.says("collecting pictures for the report")
+        memory = by_model["memory"]
+        write_exhibits(
+            folder,
+            store,
+            test=study.test,
+            train=study.train,
+            memory=memory.estimator,
+            make=_remembered(study.make),
+            contender=(memory.recipe, memory.backbone, memory.seed),
+            seed=settings.seeds[0],
+        )
+    (folder / "summary.json").write_text(json.dumps(summarise(store), indent=1) + "\n")
+    build(folder)
+    if not complete:
+        watch.says(f"stopped; {folder / 'report.html'} shows what is finished, and the same command goes on from here")
+
+
+def _remembered(make: Callable[[str, int], Any]) -> Callable[[str, int], Any]:
+    """The same, keeping the last condition that was made."""
+    last: dict[tuple[str, int], Any] = {}
+
+    def made(corruption: str, severity: int) -> Any:
+        if (corruption, severity) not in last:
+            last.clear()
+            last[corruption, severity] = make(corruption, severity).remembering()
+        return last[corruption, severity]
+
+    return made
+
+
+def print_summary(summary: dict[str, Any], console: Console) -> None:
+    """The table that a finished study ends with."""
+    table = Table(title=f"accuracy / balanced accuracy in %, {summary['n']} test images", title_justify="left")
+    for name in ("model", "recipe", "backbone"):
+        table.add_column(name)
+    corrupted = f"mean of {summary['conditions']} conditions"
+    for name in ("clean", corrupted, "gain over the baseline (95 %)"):
+        table.add_column(name, justify="right")
+    for each in summary["models"]:
+        gain = (each["gain"] or {}).get("mean")
+        shown = "" if gain is None else _gain(gain["accuracy"])
+        cells = (each["model"], each["recipe"], each["backbone"], _pair(each["clean"]), _pair(each["mean"]), shown)
+        table.add_row(*cells)
+    console.print(table)
+
+
+def _pair(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    return " / ".join(f"{100 * found[name]['value']:.1f}" for name in ("accuracy", "balanced_accuracy"))
+
+
+def _gain(interval: dict[str, float]) -> str:
+    value, low, high = (100 * interval[name] for name in ("value", "low", "high"))
+    return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,80 @@
+"""A case study: images for training and testing, the expert's features, and how the test images are corrupted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memclf.studies.settings import Settings
+from memclf.vision import ImageCollection
+
+WORKERS = -1  # threads that make and describe images
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the runner needs to know of a case study.
+
+    Attributes
+    ----------
+    name, title : str
+    train, test : ImageCollection
+        With labels and keys.
+    similarity : function of a feature's name
+        The expert's similarity, found with that feature ("robust" or "paper").
+    features : function of a feature's name
+        What is joined to the network in feature augmentation.
+    make : function of corruption and severity
+        The test images under a condition.
+    source : {"real", "generated"}
+    note : str
+        Which data they are, for people.
+    min_cluster_size : int
+        Smaller clusters join another one.
+    """
+
+    name: str
+    title: str
+    train: ImageCollection
+    test: ImageCollection
+    similarity: Callable[[str], Any]
+    features: Callable[[str], Any]
+    make: Callable[[str, int], ImageCollection]
+    source: str
+    note: str
+    min_cluster_size: int = 20
+
+    def digest(self) -> str:
+        """Names and labels of all images, and the pixels of some: another data set is another run."""
+        seen = hashlib.blake2b(digest_size=12)
+        for images in (self.train, self.test):
+            named = [f"{images.key(i)}\0{label}" for i, label in enumerate(np.asarray(images.labels).tolist())]
+            seen.update("\n".join(named).encode())
+            for position in np.linspace(0, len(images) - 1, 5).astype(int).tolist():
+                seen.update(np.ascontiguousarray(images[position]).tobytes())
+        return seen.hexdigest()
+
+
+def corrupting(test: ImageCollection, settings: Settings) -> Callable[[str, int], ImageCollection]:
+    """Makes the test images under a condition, each by itself."""
+
+    def make(corruption: str, severity: int) -> ImageCollection:
+        corrupted = test.corrupted(corruption, severity, preset=settings.preset, at=settings.corrupt_at)
+        return corrupted.loaded(n_jobs=WORKERS)
+
+    return make
+
+
+def where_corrupted(settings: Settings) -> str:
+    """At which size corruptions act, and with which severities, in words."""
+    if settings.corrupt_at is None:
+        return f"corruptions act on each image at its own size, severities of {settings.preset}"
+    height, width = settings.corrupt_at
+    return (
+        f"corruptions act on images resized to {width} x {height} pixels and brought back to their size, severities of "
+        f"{settings.preset}"
+    )

@@ -1,0 +1,100 @@
+"""Live progress of a study: what is trained, what is evaluated, the time left, a running table."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from memclf.evaluate import Condition, Row
+from memclf.evaluate.store import CLEAN
+
+WIDEST = 16  # lines of the running table
+
+
+class Watch:
+    """Shows an evaluation while it runs: a table that is redrawn on a terminal, one line per condition elsewhere."""
+
+    def __init__(self, console: Console | None = None):
+        self.console = Console(stderr=True) if console is None else console
+        self._sums: dict[tuple[str, str, str], list[list[float]]] = defaultdict(list)
+        self._clean: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        self._live: Live | None = None
+        self._started: float | None = None
+        self._first = 0
+        self._line = ""
+
+    def says(self, message: str) -> None:
+        """One line that stays."""
+        self.console.print(Text(message))
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self._live = Live(console=self.console, refresh_per_second=4, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def begins(self, condition: Condition, done: int, total: int) -> None:
+        """The engine starts on a condition."""
+        if self._started is None:
+            self._started, self._first = time.monotonic(), done
+        spent, made = time.monotonic() - self._started, done - self._first
+        left = f", {in_words(spent / made * (total - done))} left" if made else ""
+        self._line = f"evaluating {condition} ({done + 1} of {total} conditions{left})"
+        if self._live is None:
+            self.says(self._line)
+        self._draw()
+
+    def finished(self, row: Row) -> None:
+        """The engine has finished a row."""
+        cell = (row.model, row.recipe, row.backbone)
+        if row.corruption == CLEAN:
+            self._clean[cell].append(row.accuracy)
+        else:
+            self._sums[cell].append([row.accuracy, row.balanced_accuracy])
+        self._clean.setdefault(cell, [])
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._live is not None:
+            self._live.update(Group(Text(self._line), self.table()))
+
+    def table(self) -> Table:
+        """Means so far."""
+        table = Table(title="so far, in %", title_justify="left")
+        for name in ("model", "recipe", "backbone"):
+            table.add_column(name)
+        for name in ("clean", "corrupted", "balanced"):
+            table.add_column(name, justify="right")
+        for cell in list(self._clean)[:WIDEST]:
+            rows = self._sums.get(cell, [])
+            means = [_percent([row[i] for row in rows]) for i in (0, 1)]
+            table.add_row(*cell, _percent(self._clean[cell]), *means)
+        return table
+
+
+def _percent(values: list[float]) -> str:
+    return f"{100 * sum(values) / len(values):.1f}" if values else ""
+
+
+def in_words(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> in_words(45), in_words(600), in_words(9000)
+    ('45 s', '10 min', '2 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

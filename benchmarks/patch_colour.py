@@ -27,6 +27,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from memclf.studies.generated.patches import draw_patch
 from memclf.vision import CORRUPTIONS, ImageCollection, corrupt
 from memclf.vision.features import PatchColour
 
@@ -40,13 +41,8 @@ TIMED = ("clean", "gaussian_noise 3", "snow 3", "fog 3", "jpeg_compression 3", "
 
 
 def colour_patch(rng: np.random.Generator, channel: int, size: int, background: tuple[int, int, int]) -> Any:
-    """One image of the study: pixel (i, j) has the colour if it is less than half a width from the centre."""
-    half = size / 20
-    centre = rng.uniform(half, size - half, size=2)
-    near = [np.abs(np.arange(size) - middle) < half for middle in centre]
-    image = np.full((size, size, 3), background, dtype=np.uint8)
-    image[np.ix_(*near)] = np.eye(3)[channel] * 255
-    return image
+    """One image of the study, its centre drawn by the one generator that draws them all."""
+    return draw_patch(rng.uniform(size / 20, size - size / 20, size=2), channel, size, background)
 
 
 def study(n: int, size: int, background: tuple[int, int, int]) -> ImageCollection:

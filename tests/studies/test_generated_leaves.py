@@ -1,0 +1,99 @@
+"""Leaf-like pictures whose affected share is known."""
+
+import csv
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from memclf.studies.generated import leaf_outlines, leaf_pictures, write_leaves
+from memclf.studies.generated.leaves import LIMITS, SEVERITIES
+from memclf.vision import ImageCollection
+from memclf.vision.features import LeafColours
+
+SMALL = {"height": 64, "width": 128}
+
+
+def test_labels_are_the_severities_of_the_true_shares():
+    leaves = leaf_pictures(500)
+    shares = np.array([info["share"] for info in leaves.info])
+    np.testing.assert_array_equal(np.searchsorted(LIMITS, shares, side="right"), leaves.labels)
+
+
+def test_severities_are_as_frequent_as_in_the_real_data_in_any_run_of_pictures():
+    wanted = np.array(SEVERITIES) / sum(SEVERITIES)
+    for seed, start in ((0, 0), (3, 1000)):
+        found = np.bincount(leaf_pictures(350, seed=seed, start=start).labels, minlength=5) / 350
+        assert np.abs(found - wanted).max() < 0.01
+
+
+def test_outlines_hold_the_true_share_to_the_pixel():
+    for size in ({}, SMALL):
+        leaves = leaf_pictures(40, **size)
+        for outlines, info in zip(leaf_outlines(40, **size), leaves.info, strict=True):
+            leaf = np.count_nonzero(outlines)
+            assert abs(np.count_nonzero(outlines == 2) - info["share"] * leaf) <= 0.5 + 1e-9
+            assert 0.25 < leaf / outlines.size < 0.8
+
+
+def test_outlines_lie_where_the_picture_changes_colour():
+    for picture, outlines in zip(leaf_pictures(20), leaf_outlines(20), strict=True):
+        colour = picture.astype(int)
+        green = colour[:, :, 1] - colour[:, :, 2]
+        assert np.median(green[outlines == 1]) > np.median(green[outlines == 0]) + 15
+        if np.count_nonzero(outlines == 2) > 200:
+            browner = colour[:, :, 0] - colour[:, :, 1]
+            assert np.median(browner[outlines == 2]) > np.median(browner[outlines == 1]) + 15
+
+
+def test_a_leaf_depends_on_its_seed_and_number_alone():
+    few, many = leaf_pictures(3, start=5, **SMALL), leaf_pictures(9, **SMALL)
+    for position in (2, 0, 1):
+        np.testing.assert_array_equal(few[position], many[5 + position])
+        assert few.info[position] == many.info[5 + position]
+        assert few.key(position) == many.key(5 + position) == f"leaf-{5 + position:05d}"
+    assert not np.array_equal(leaf_pictures(1, seed=1, **SMALL)[0], many[0])
+
+
+def test_leaves_are_the_same_on_several_threads_and_after_pickling():
+    leaves = leaf_pictures(12, **SMALL)
+    once, threads, thawed = np.asarray(leaves), leaves.loaded(n_jobs=3), pickle.loads(pickle.dumps(leaves))
+    np.testing.assert_array_equal(once, np.asarray(threads))
+    np.testing.assert_array_equal(once, np.asarray(thawed))
+
+
+def test_leaf_colours_measure_the_true_share():
+    leaves = leaf_pictures(80)
+    measured = LeafColours().transform(leaves)[:, 0]
+    true = np.array([info["share"] for info in leaves.info])
+    assert spearmanr(measured, true)[0] > 0.97
+    assert np.abs(measured - true).mean() < 0.015
+
+
+def test_a_written_folder_loads_again_with_the_same_labels(tmp_path):
+    folder = write_leaves(tmp_path / "leaves", 12, 5, seed=2, **SMALL)
+    loaded = ImageCollection.from_csv(folder / "dataset-full.csv", path="leaf/{id}.jpg", label="severity")
+    drawn = leaf_pictures(17, seed=2, **SMALL)
+    np.testing.assert_array_equal(loaded.labels, drawn.labels)
+    assert np.abs(np.asarray(loaded).astype(int) - np.asarray(drawn)).mean() < 4  # JPEG keeps nearly everything
+    with open(folder / "split.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["split"] for row in rows] == ["train"] * 12 + ["test"] * 5
+    assert [row["id"] for row in rows] == [info["id"] for info in loaded.info]
+
+
+def test_a_written_folder_names_the_stresses_of_unhealthy_leaves_only(tmp_path):
+    write_leaves(tmp_path, 20, 0, **SMALL)
+    with open(tmp_path / "dataset-full.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert list(rows[0]) == ["id", "predominant_stress", "miner", "rust", "phoma", "cercospora", "severity"]
+    for row in rows:
+        flags = [row[name] == "1" for name in ("miner", "rust", "phoma", "cercospora")]
+        assert any(flags) == (row["severity"] != "0")
+        assert row["predominant_stress"] == "0" if not any(flags) else flags[int(row["predominant_stress"]) - 1]
+
+
+def test_pictures_too_small_for_a_leaf_are_refused():
+    with pytest.raises(ValueError, match="at least 32 x 64 pixels, got height 16 and width 512"):
+        leaf_pictures(2, height=16)

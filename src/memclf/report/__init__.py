@@ -1,0 +1,36 @@
+"""The report of a run: one HTML page, Markdown, tables and figures, all from the run folder alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["build", "compare"]
+
+
+def build(run: str | os.PathLike[str]) -> Path:
+    """Write RUN/report.html, RUN/report.md, RUN/tables/ and RUN/figures/ anew and return the path of the page.
+
+    Needs neither the data set nor the models, and works on a run that is not finished: the page then says what
+    is missing. Needs ``memclf[report]``.
+    """
+    from memclf.report import page
+    from memclf.report.run import Run
+
+    found = Run(Path(run))
+    shown = page.gather(found, folder=found.folder)
+    (found.folder / "report.md").write_text(page.markdown(shown), encoding="utf-8")
+    target = found.folder / "report.html"
+    target.write_text(page.html(found, shown), encoding="utf-8")
+    return target
+
+
+def compare(runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]) -> Path:
+    """Put runs side by side: OUT/compare.html, OUT/compare.md and CSV and LaTeX tables; returns the page's path.
+
+    Needs ``memclf[report]``.
+    """
+    from memclf.report.side_by_side import written
+
+    return written([Path(each) for each in runs], Path(out))

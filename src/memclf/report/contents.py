@@ -1,0 +1,353 @@
+"""The tables of the report, made from a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from memclf.evaluate.intervals import Interval
+from memclf.evaluate.store import Condition
+from memclf.report import words
+from memclf.report.findings import CLEAN, PAPERS_BACKBONE, STUDIES, marked
+from memclf.report.run import UNPAIRED, Contender, Run
+from memclf.report.tables import EMPTY, Cell, Column, Number, Table
+from memclf.studies import paper
+from memclf.studies.paper import PaperTable
+
+DRAWS = 500  # for the many cells that are only coloured by their interval
+WORST = 10
+CONFUSIONS = 8
+HARDEST = 12
+
+
+def number(interval: Interval | None) -> Number:
+    return EMPTY if interval is None else Number(*interval)
+
+
+def conditions_of(run: Run, corruption: str) -> list[Condition]:
+    return [CLEAN] if corruption == "clean" else [each for each in run.common if each.corruption == corruption]
+
+
+# --------------------------------------------------------------------------------------------------- the contenders
+
+
+def contenders(run: Run) -> Table:
+    """Everyone who took part, clean and under corruption, with the paired gain over the baseline."""
+    several = len({name[1:] for name in run.field if any(name[1:])}) > 1
+    columns = [
+        Column("Model"),
+        *([Column("Training")] if several else []),
+        Column("Accuracy", "Clean test set"),
+        Column("Balanced", "Clean test set"),
+        Column("Accuracy", "Mean over corruptions"),
+        Column("Balanced", "Mean over corruptions"),
+        Column("Accuracy", "Gain over its baseline"),
+        Column("Balanced", "Gain over its baseline"),
+        Column("Coverage", "Answering"),
+        Column("Selective", "Answering"),
+        Column("Stability", "Routing"),
+        Column("Oracle", "Routing"),
+    ]
+    rows: list[list[Cell]] = []
+    for name in run.field:
+        training = " · ".join(part for part in (words.recipe(name.recipe), words.backbone(name.backbone)) if part)
+        gains = [gain(run, name, balanced) for balanced in (False, True)]
+        plain = ("coverage", "selective_accuracy", "routing_stability", "oracle_accuracy")
+        rows.append(
+            [
+                words.model(name.model),
+                *([training or "any"] if several else []),
+                number(run.mean(name, [CLEAN])),
+                number(run.mean(name, [CLEAN], balanced=True)),
+                number(run.mean(name)),
+                number(run.mean(name, balanced=True)),
+                *gains,
+                *(Number(run.measure(name, each)) for each in plain),
+            ]
+        )
+    return Table(
+        "contenders",
+        f"Contenders and controls on {run_size(run)}, in per cent, with 95 % intervals; answering and routing under "
+        "corruption",
+        columns,
+        rows,
+        strong=frozenset(k for k, name in enumerate(run.field) if name.model == "memory"),
+    )
+
+
+def run_size(run: Run) -> str:
+    cases = 0 if run.cases is None else len(run.cases.keys)
+    corruptions = {each.corruption for each in run.common}
+    return f"{cases} test cases under {len(run.common)} corrupted conditions ({len(corruptions)} corruptions)"
+
+
+def gain(run: Run, name: Contender, balanced: bool) -> Number:
+    """Over the baseline of the same training; a control that belongs to no training is put against all baselines."""
+    if name.model == "baseline":
+        return Number(None, signed=True)
+    pairs = run.pairs if name.model in UNPAIRED else [(name.recipe, name.backbone)]
+    return marked(run.gain(pairs, model=name.model, balanced=balanced))
+
+
+def severities(run: Run) -> Table:
+    """Mean accuracy over the corruptions, per severity."""
+    found: list[list[Cell]] = [
+        [words.model(name.model), training_of(name), *(number(run.mean(name, asked)) for _, asked in steps(run))]
+        for name in run.field
+    ]
+    heads = [Column("Clean" if not level else f"Severity {level}") for level, _ in steps(run)]
+    title = "Robust accuracy over the severities, mean over the corruptions, in per cent"
+    return Table("severities", title, [Column("Model"), Column("Training"), *heads], found)
+
+
+def steps(run: Run) -> Iterator[tuple[int, list[Condition]]]:
+    """Severity by severity the conditions that are in common; the clean test set is severity 0."""
+    yield 0, [CLEAN]
+    for level in sorted({each.severity for each in run.common}):
+        yield level, [each for each in run.common if each.severity == level]
+
+
+def training_of(name: Contender) -> str:
+    return " · ".join(part for part in (words.recipe(name.recipe), words.backbone(name.backbone)) if part) or "any"
+
+
+# ------------------------------------------------------------------------------------------------ beside the paper
+
+
+def paper_tables(run: Run) -> list[Table]:
+    """The paper's tables of this study with ours beside them; a table of which nothing was run is left out."""
+    if run.study not in STUDIES:
+        return []
+    found = (beside(run, table) for table in paper.tables_of(run.study))
+    return [table for table in found if table is not None]
+
+
+def beside(run: Run, printed: PaperTable) -> Table | None:
+    """One table of the paper: for every column ours and the paper's; grey what was not run, ours alone what is new.
+
+    None when nothing of ours belongs into it.
+    """
+    first = "augmented" if printed.kind == "augmented" else "baseline"
+    ours = _ours_for(run, printed, first)
+    if not ours:
+        return None
+    order = [*ours, *(column for column in printed.columns if column not in ours)]
+    own = {column for column, pair in ours.items() if Contender("memory-paper", *pair) in run.field}
+    shared = [name for name in printed.corruptions if conditions_of(run, name)]
+    extra = [name for name in dict.fromkeys(each.corruption for each in run.common) if name not in printed.rows]
+    rows: list[list[Cell]] = []
+    for name in ["clean", *shared, *extra, ""]:
+        asked = conditions_of(run, name) if name else run.common
+        line: list[Cell] = [words.corruption(name) if name else "Mean over corruptions"]
+        for column in order:
+            line += _ours(run, ours[column], asked, first, column in own) if column in ours else []
+            line += _theirs(printed, column, name, shared, grey=column not in ours) if column in printed.columns else []
+        rows.append(line)
+    columns = [Column("Corruption"), *(head for column in order for head in _heads(printed, column, ours, own))]
+    title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, mean over severities"
+    strong = frozenset({len(rows) - 1})
+    return Table(f"paper_{printed.name}", title, columns, rows, _note(printed, ours, extra), strong)
+
+
+def _ours_for(run: Run, printed: PaperTable, first: str) -> dict[str, tuple[str, str]]:
+    """Column -> the training of ours that stands in it; columns that the paper does not have come last.
+
+    A recipe with several backbones is shown with the paper's, if that was run. Our own backbones stand in the
+    tables of backbones; a recipe that the paper's table does not have only goes along with one that it has.
+    """
+    ready = [
+        (each.recipe, each.backbone)
+        for each in run.field
+        if each.model == "memory" and Contender(first, each.recipe, each.backbone) in run.field
+    ]
+    if printed.kind == "recipe":
+        ready.sort(key=lambda pair: pair[1] != PAPERS_BACKBONE)
+        found = {recipe: (recipe, backbone) for recipe, backbone in reversed(ready)}
+        if not any(column in found for column in printed.columns):
+            return {}
+    else:
+        found = {backbone: (recipe, backbone) for recipe, backbone in ready if recipe == "vanilla"}
+    known = [column for column in printed.columns if column in found]
+    return {column: found[column] for column in [*known, *(each for each in found if each not in known)]}
+
+
+def _heads(printed: PaperTable, column: str, ours: dict[str, tuple[str, str]], own: set[str]) -> Iterator[Column]:
+    title = words.column(column)
+    base = "Augmented" if printed.kind == "augmented" else "Baseline"
+    if column in ours:
+        yield Column(base, title)
+        yield Column("Memory", title)
+        if column in own:
+            yield Column("Memory, paper’s feature", title)
+    if column in printed.columns:
+        grey = column not in ours
+        named = f"{title}, not run" if grey else title
+        yield Column(f"Paper: {base.lower()}", named, grey=grey)
+        yield Column("Paper: memory", named, grey=grey)
+
+
+def _note(printed: PaperTable, ours: dict[str, tuple[str, str]], extra: list[str]) -> str:
+    parts = []
+    if printed.kind == "recipe":
+        names = words.listed(dict.fromkeys(words.backbone(pair[1]) for pair in ours.values() if pair[1]))
+        parts.append(f"Our network is {names}." if names else "")
+    new = [words.column(column) for column in ours if column not in printed.columns]
+    parts.append(f"{words.listed(new)} is not in the paper’s table." if len(new) == 1 else "")
+    parts.append(f"{words.listed(new)} are not in the paper’s table." if len(new) > 1 else "")
+    parts.append(f"The paper has no row for {words.listed(words.corruption(name) for name in extra)}." if extra else "")
+    if printed.corruptions:
+        parts.append("The paper’s means are over the corruptions that both have.")
+    return " ".join([*(part for part in parts if part), *printed.notes])
+
+
+def _ours(run: Run, pair: tuple[str, str], asked: list[Condition], first: str, own: bool) -> list[Cell]:
+    models = [first, "memory", *(["memory-paper"] if own else [])]
+    if not asked or not all(run.has(Contender(model, *pair), each) for model in models for each in asked):
+        return [EMPTY] * len(models)
+    cells: list[Cell] = [Number(float(run.scores(Contender(first, *pair), asked).mean()))]
+    for model in models[1:]:
+        value = float(run.scores(Contender(model, *pair), asked).mean())
+        apart = marked(run.gain([pair], asked, model=model, over=first, draws=DRAWS))
+        cells.append(Number(value, mark=apart.mark, sure=apart.sure))
+    return cells
+
+
+def _theirs(printed: PaperTable, column: str, name: str, shared: list[str], *, grey: bool) -> list[Cell]:
+    """The paper's cells; for the last row the means over the corruptions that the table shows."""
+    if name and name not in printed.rows:
+        return [Number(None, faint=True)] * 2
+    rows = [printed.rows[name]] if name else [printed.rows[each] for each in shared]
+    if not rows:
+        return [Number(None, faint=True)] * 2
+    base, memory = (sum(row[column, side] for row in rows) / len(rows) / 100 for side in ("baseline", "memory"))
+    apart = marked(Interval(memory - base, memory - base, memory - base))
+    mark = "" if grey else apart.mark
+    digits = 0 if name else 1  # printed in whole numbers
+    return [Number(base, faint=True, digits=digits), Number(memory, mark=mark, faint=True, digits=digits)]
+
+
+# ------------------------------------------------------------------------------------------------- what went wrong
+
+
+def gains(run: Run, pair: tuple[str, str]) -> Table:
+    """Gain of the memory classifier for every condition: corruption x severity."""
+    levels = sorted({each.severity for each in run.common})
+    rows: list[list[Cell]] = []
+    for name in dict.fromkeys(each.corruption for each in run.common):
+        line: list[Cell] = [words.corruption(name)]
+        for level in levels:
+            here = [each for each in run.common if each == (name, level)]
+            line.append(marked(run.gain([pair], here, draws=DRAWS)) if here else Number(None, signed=True))
+        line.append(marked(run.gain([pair], conditions_of(run, name), draws=DRAWS)))
+        rows.append(line)
+    heads = [Column("Corruption"), *(Column(str(level), "Severity") for level in levels), Column("Mean", " ")]
+    suffix = "" if len(run.pairs) < 2 else "_" + "_".join(part for part in pair if part)
+    called = "" if len(run.pairs) < 2 else f", {run.called(pair)}"
+    return Table(f"gains{suffix}", f"Gain of the memory classifier over its baseline, in points{called}", heads, rows)
+
+
+def worst(run: Run) -> Table | None:
+    """Conditions in which the memory classifier does worst against its baseline."""
+    found = []
+    for pair in run.pairs:
+        duel = (run.contender(model, pair) for model in ("memory", "baseline"))
+        first, second = (run.scores(name, run.common).mean(axis=1) for name in duel)
+        found += [(a - b, pair, each, a, b) for a, b, each in zip(first, second, run.common, strict=True)]
+    found.sort(key=lambda each: (each[0], str(each[2])))
+    rows: list[list[Cell]] = []
+    for _, pair, condition, memory, baseline in found[:WORST]:
+        line: list[Cell] = [words.condition(str(condition))]
+        line += [run.called(pair)] if len(run.pairs) > 1 else []
+        line += [Number(float(baseline)), Number(float(memory)), marked(run.gain([pair], [condition]))]
+        rows.append(line)
+    training = [Column("Training")] if len(run.pairs) > 1 else []
+    heads = [Column("Condition"), *training, Column("Baseline"), Column("Memory"), Column("Gain")]
+    title = "Conditions in which the memory classifier does worst against its baseline, in per cent"
+    return Table("worst_conditions", title, heads, rows) if rows else None
+
+
+def confusions(run: Run) -> Table | None:
+    """What the memory classifier takes for what most often under corruption, and how often the baseline does."""
+    if run.cases is None or not run.pairs or not run.common:
+        return None
+    counts = {model: _confused(run, model) for model in ("memory", "baseline")}
+    wrong = counts["memory"].most_common()
+    labels = [str(each) for each in run.cases.classes] + ["unknown"]
+    per_class = np.bincount(run.cases.labels, minlength=len(run.cases.classes))
+    asked = {model: _times(run, model) for model in counts}
+    rows: list[list[Cell]] = []
+    for (truth, said), times in wrong[:CONFUSIONS]:
+        of = {model: int(per_class[truth]) * asked[model] for model in counts}
+        shares = [Number(counts[model][truth, said] / of[model]) for model in ("memory", "baseline")]
+        rows.append([labels[truth], labels[said], times, *shares])
+    heads = [
+        Column("True class"),
+        Column("Answered"),
+        Column("Times"),
+        Column("Share of the class, memory"),
+        Column("Share of the class, baseline"),
+    ]
+    title = "Most frequent confusions of the memory classifier under corruption, in per cent of the true class"
+    return Table("confusions", title, heads, rows) if rows else None
+
+
+def _trained(run: Run, model: str) -> list[tuple[Any, ...]]:
+    names = [run.contender(model, pair) for pair in run.pairs]
+    return [(*name, seed, *each) for name in names for seed in run.contenders[name] for each in run.common]
+
+
+def _times(run: Run, model: str) -> int:
+    return len(_trained(run, model))
+
+
+def _confused(run: Run, model: str) -> Counter[tuple[int, int]]:
+    assert run.cases is not None
+    labels, found = run.cases.labels, Counter[tuple[int, int]]()
+    for key in _trained(run, model):
+        said = run.answers[key]
+        found.update(zip(labels[said != labels].tolist(), said[said != labels].tolist(), strict=True))
+    return found
+
+
+def hardest(run: Run) -> Table | None:
+    """Test cases that the memory classifier and its baseline get wrong most often under corruption."""
+    if run.cases is None or not run.pairs or not run.common:
+        return None
+    labels = [str(each) for each in run.cases.classes] + ["unknown"]
+    keys = [key for model in ("memory", "baseline") for key in _trained(run, model)]
+    said = np.array([run.answers[key] for key in keys])
+    wrong = (said != run.cases.labels).mean(axis=0)
+    rows: list[list[Cell]] = []
+    for case in np.argsort(-wrong, kind="stable")[:HARDEST]:
+        if wrong[case] == 0:
+            break
+        answers = Counter(said[said[:, case] != run.cases.labels[case], case].tolist())
+        mostly = labels[answers.most_common(1)[0][0]]
+        rows.append([run.cases.keys[case], labels[run.cases.labels[case]], Number(float(wrong[case])), mostly])
+    heads = [Column("Test case"), Column("True class"), Column("Wrong"), Column("Mostly answered")]
+    title = "Hardest test cases: share of wrong answers of baseline and memory classifier under corruption, in per cent"
+    return Table("hardest", title, heads, rows) if rows else None
+
+
+# -------------------------------------------------------------------------------------------------------- settings
+
+
+def about(run: Run) -> Table:
+    """What was asked for, as it was noted."""
+    rows: list[list[Cell]] = [[key, written(value)] for key, value in sorted(run.settings.items())]
+    versions = run.about["versions"]
+    rows += [[f"version of {key}", written(value)] for key, value in (versions or {}).items()]
+    return Table("settings", "Settings and versions", [Column("What"), Column("Value")], rows)
+
+
+def written(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(written(each) for each in value) or "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {written(each)}" for key, each in value.items()) or "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None or value == "" else str(value)

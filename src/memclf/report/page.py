@@ -1,0 +1,163 @@
+"""Everything that the page shows, gathered once; the templates beside this file set it as HTML and as Markdown."""
+
+from __future__ import annotations
+
+import base64
+import io
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from memclf.exceptions import MissingExtraError
+from memclf.report import charts, contents, findings, sheets, tables, words
+from memclf.report.run import Contender, Run
+from memclf.report.tables import Number, Table
+
+LARGEST = 60_000  # bytes of a picture that goes into the page as it is
+SIDE = 320  # pixels, for larger ones
+BUDGET = 4_000_000  # characters of all pictures together, so that the page stays under 5 MB
+HEAT = 0.55  # how strong a colour behind text may be
+
+
+class Pictures:
+    """Pictures as data URIs, until the budget is used up."""
+
+    def __init__(self, run: Run, budget: int = BUDGET):
+        self.run = run
+        self.left = budget
+        self.dropped = 0
+        self._known: dict[Path, str] = {}
+
+    def __call__(self, path: Any) -> str:
+        """The picture for an `src`, "" if there is none or no room."""
+        file = self.run.picture(path)
+        if file is None:
+            return ""
+        if file not in self._known:
+            self._known[file] = _embedded(file)
+        text = self._known[file]
+        if len(text) > self.left:
+            self.dropped += 1
+            return ""
+        self.left -= len(text)
+        return text
+
+
+def _embedded(file: Path) -> str:
+    from PIL import Image, UnidentifiedImageError
+
+    data, kind = file.read_bytes(), "png" if file.suffix.lower() == ".png" else "jpeg"
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            if len(data) > LARGEST or picture.format not in ("PNG", "JPEG"):
+                small = picture.convert("RGB")
+                small.thumbnail((SIDE, SIDE))
+                target = io.BytesIO()
+                small.save(target, "JPEG", quality=82)
+                data, kind = target.getvalue(), "jpeg"
+    except (UnidentifiedImageError, OSError):
+        return ""
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def gather(run: Run, *, folder: Path) -> dict[str, Any]:
+    """Tables and figures are written into `folder`; returned is what the templates need."""
+    figures = folder / "figures"
+    listed = [contents.contenders(run), contents.severities(run)] if run.field else []
+    printed = contents.paper_tables(run)
+    heats = [contents.gains(run, pair) for pair in run.pairs]
+    wrong = {name: make(run) for name, make in _WRONG.items()}
+    about = contents.about(run)
+    for table in [*listed, *printed, *heats, *(each for each in wrong.values() if each), about]:
+        tables.write(table, folder / "tables")
+    drawn = {
+        "contenders": charts.standing(run, figures),
+        "severities": charts.severities(run, figures),
+        **{table.name: charts.heat(run, table, figures) for table in heats},
+        **{name: make(run, figures) for name, make in _SHEETS.items()},
+    }
+    return {
+        "run": run,
+        "headline": findings.headline(run),
+        "warnings": findings.warnings(run),
+        "controls": [name for name in words.CONTROLS if any(each.model == name for each in run.field)],
+        "contenders": listed[0] if listed else None,
+        "models": {name: words.MODELS[name] for name in words.MODELS if any(c.model == name for c in run.contenders)},
+        "papers": printed,
+        "heats": [(table, strengths(table)) for table in heats],
+        **wrong,
+        "worst_losses": _losses(wrong["worst"]),
+        "about": about,
+        "charts": {name: chart for name, chart in drawn.items() if chart is not None},
+        "exhibits": run.exhibits,
+        "size": contents.run_size(run),
+        "left_out": [run.full_name(name) for name in run.contenders if name not in run.field],
+    }
+
+
+_WRONG = {"worst": contents.worst, "confusions": contents.confusions, "hardest": contents.hardest}
+_SHEETS = {
+    "opening": sheets.opening,
+    "memories": sheets.memories,
+    "routes": sheets.routes,
+    "overlays": sheets.overlays,
+    "hardest": sheets.hardest,
+}
+
+
+def _losses(table: Table | None) -> bool:
+    """Whether the last column of a table, a gain, is a loss anywhere."""
+    return table is not None and any(isinstance(row[-1], Number) and row[-1].mark == "lose" for row in table.rows)
+
+
+def strengths(table: Table) -> float:
+    """The largest absolute gain in a table, for colouring."""
+    cells = [cell for row in table.rows for cell in row if isinstance(cell, Number)]
+    return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
+
+
+def html(run: Run, shown: dict[str, Any]) -> str:
+    pictures = Pictures(run)
+    return _environment(True).get_template("report.html.j2").render(picture=pictures, **shown)
+
+
+def markdown(shown: dict[str, Any]) -> str:
+    return _environment(False).get_template("report.md.j2").render(**shown)
+
+
+def render(template: str, **shown: Any) -> str:
+    return _environment(template.endswith(".html.j2")).get_template(template).render(**shown)
+
+
+def _environment(escape: bool) -> Any:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise MissingExtraError('the report needs jinja2: pip install "memclf[report]"') from error
+    found = Environment(
+        loader=PackageLoader("memclf.report", "templates"),
+        autoescape=escape,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style = resources.files("memclf.report") / "templates" / "report.css"
+    found.filters |= {
+        "percent": words.percent,
+        "points": words.points,
+        "model": words.model,
+        "training": lambda each: contents.training_of(Contender("", each.get("recipe", ""), each.get("backbone", ""))),
+        "condition": words.condition,
+        "duration": words.duration,
+        "listed": words.listed,
+        "nb": lambda text: str(text).replace(" %", "\u00a0%"),
+        "md": tables.markdown,
+        "md_table": tables.to_markdown,
+        "safe_svg": Markup,
+        "written": contents.written,
+    }
+    # Jinja's own test of that name is for plain numbers, which cells of a table never are.
+    found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
+    found.globals |= {"terms": words.TERMS, "style": Markup(style.read_text(encoding="utf-8")), "heat": HEAT}
+    return found

@@ -1,0 +1,223 @@
+"""A table once, then written as CSV, as LaTeX (booktabs) and as Markdown; the page draws it as HTML itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from memclf.report import words
+
+Mark: TypeAlias = Literal["", "win", "lose", "tie"]
+SIGNS = {"": "", "win": "▲", "lose": "▼", "tie": "="}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A fraction (or a difference of fractions) with its interval, shown in per cent (or points).
+
+    `mark` says who wins, seen from this number; `sure` that the interval leaves no doubt about it; `faint` that
+    the number only stands beside what the table is about.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    signed: bool = False
+    mark: Mark = ""
+    sure: bool = False
+    faint: bool = False
+    digits: int = 1
+
+    @property
+    def known(self) -> bool:
+        return not words.missing(self.value)
+
+    @property
+    def text(self) -> str:
+        return words.points(self.value, self.digits) if self.signed else words.percent(self.value, self.digits)
+
+    @property
+    def interval(self) -> str:
+        if not self.known or words.missing(self.low) or words.missing(self.high):
+            return ""
+        write = words.points if self.signed else words.percent
+        return f"{write(self.low)} to {write(self.high)}"
+
+    @property
+    def sign(self) -> str:
+        return SIGNS[self.mark]
+
+
+Cell: TypeAlias = str | int | Number
+EMPTY = Number(None)
+
+
+@dataclass(frozen=True)
+class Column:
+    """`group` stands above neighbouring columns of the same group; `grey` is for what was not run."""
+
+    title: str
+    group: str = ""
+    note: str = ""
+    grey: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """`name` is that of its files. The first column names the row. `strong` are rows to be set apart."""
+
+    name: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Cell]]
+    note: str = ""
+    strong: frozenset[int] = field(default_factory=frozenset)
+
+    def groups(self) -> list[tuple[str, int, bool]]:
+        """Neighbouring columns of one group: its title, how many there are, whether it is grey."""
+        found: list[tuple[str, int, bool]] = []
+        for column in self.columns:
+            if found and found[-1][0] == column.group:
+                found[-1] = (column.group, found[-1][1] + 1, column.grey)
+            else:
+                found.append((column.group, 1, column.grey))
+        return found
+
+    def starts(self) -> set[int]:
+        """Columns with which a group begins."""
+        return {
+            number
+            for number, column in enumerate(self.columns)
+            if number and column.group != self.columns[number - 1].group
+        }
+
+    @property
+    def grouped(self) -> bool:
+        return any(column.group for column in self.columns)
+
+    def numeric(self) -> list[bool]:
+        return [any(isinstance(row[k], Number | int) for row in self.rows) for k in range(len(self.columns))]
+
+
+def write(table: Table, folder: Path) -> None:
+    """`folder`/NAME.csv and `folder`/NAME.tex."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{table.name}.csv").write_text(to_csv(table), encoding="utf-8", newline="")
+    (folder / f"{table.name}.tex").write_text(to_latex(table), encoding="utf-8")
+
+
+def to_csv(table: Table) -> str:
+    """Numbers in per cent with two decimals, the ends of their intervals in columns of their own."""
+    bounded = [
+        any(isinstance(row[k], Number) and row[k].interval for row in table.rows)  # type: ignore[union-attr]
+        for k in range(len(table.columns))
+    ]
+    head: list[str] = []
+    for column, wide in zip(table.columns, bounded, strict=True):
+        name = f"{column.group}: {column.title}" if column.group else column.title
+        head += [name, f"{name} (low)", f"{name} (high)"] if wide else [name]
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(head)
+    for row in table.rows:
+        cells: list[str] = []
+        for cell, wide in zip(row, bounded, strict=True):
+            if isinstance(cell, Number):
+                values = (cell.value, cell.low, cell.high) if wide else (cell.value,)
+                cells += [_plain(value) for value in values]
+            else:
+                cells += [str(cell), "", ""] if wide else [str(cell)]
+        writer.writerow(cells)
+    return file.getvalue()
+
+
+def _plain(value: float | None) -> str:
+    return "" if words.missing(value) else f"{100 * float(value or 0):.2f}"
+
+
+LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", "−": "$-$", "±": r"$\pm$", "×": r"$\times$", "▲": r"$\blacktriangle$",
+    "▼": r"$\blacktriangledown$", "→": r"$\rightarrow$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$",
+    "“": "``", "”": "''", "\n": " ",
+}  # fmt: skip
+
+
+def latex(text: str) -> str:
+    r"""Text as LaTeX prints it.
+
+    >>> print(latex("50 % of a_b & c"))
+    50 \% of a\_b \& c
+    """
+    return "".join(LATEX.get(letter, letter) for letter in text)
+
+
+def to_latex(table: Table) -> str:
+    """A `table` with booktabs rules; needs \\usepackage{booktabs, amssymb}."""
+    kinds = "".join("r" if numeric else "l" for numeric in table.numeric())
+    lines = [
+        "% needs \\usepackage{booktabs,amssymb}",
+        "\\begin{table}",
+        "\\centering",
+        f"\\caption{{{latex(table.title)}}}",
+        f"\\label{{tab:{re.sub('[^a-z0-9]+', '-', table.name.lower())}}}",
+        f"\\begin{{tabular}}{{{kinds}}}",
+        "\\toprule",
+    ]
+    if table.grouped:
+        spans = [
+            f"\\multicolumn{{{width}}}{{c}}{{{latex(title)}}}" if title else " & ".join([""] * width)
+            for title, width, _ in table.groups()
+        ]
+        lines.append(" & ".join(spans) + r" \\")
+    lines += [" & ".join(latex(column.title) for column in table.columns) + r" \\", "\\midrule"]
+    for number, row in enumerate(table.rows):
+        if number in table.strong and number:
+            lines.append("\\midrule")
+        lines.append(" & ".join(_latex_cell(cell) for cell in row) + r" \\")
+    lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}", ""]
+    return "\n".join(lines)
+
+
+def _latex_cell(cell: Cell) -> str:
+    if not isinstance(cell, Number):
+        return latex(str(cell))
+    text = latex(cell.text)
+    if cell.mark == "win":
+        text = f"\\textbf{{{text}}}"
+    return text + (f" {{\\scriptsize [{latex(cell.interval)}]}}" if cell.interval else "")
+
+
+def markdown(text: object) -> str:
+    """Text in which Markdown and HTML find nothing to interpret.
+
+    >>> markdown("a|b *c* <d>")
+    'a\\\\|b \\\\*c\\\\* &lt;d&gt;'
+    """
+    plain = str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
+    return re.sub(r"([\\`*_\[\]|])", r"\\\1", plain)
+
+
+def to_markdown(table: Table) -> str:
+    titles = [f"{column.group}: {column.title}" if column.group else column.title for column in table.columns]
+    lines = [_line([markdown(title) for title in titles])]
+    lines.append(_line(["--:" if numeric else ":--" for numeric in table.numeric()]))
+    lines += [_line([_markdown_cell(cell) for cell in row]) for row in table.rows]
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(cell: Cell) -> str:
+    if not isinstance(cell, Number):
+        return markdown(cell)
+    text = f"**{cell.text}**" if cell.mark == "win" and cell.sure else cell.text
+    return " ".join(part for part in (text, cell.sign, f"({cell.interval})" if cell.interval else "") if part)

@@ -1,0 +1,169 @@
+"""What the report calls things: names for people, one sentence for every term, numbers as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+#: Names of the models, in the order in which they are shown, and what each of them is.
+MODELS = {
+    "baseline": ("Baseline", "one network trained on all training cases (the global classifier)"),
+    "memory": ("Memory classifier", "routes a case to a memory, whose local classifier answers"),
+    "memory-paper": ("Memory classifier, paper's feature", "the same with the expert feature as the paper has it"),
+    "augmented": ("Feature augmentation", "the network with the expert features joined to its last layer"),
+    "majority": ("Majority class", "always answers the commonest training class"),
+    "stage1": ("Stage 1 alone", "answers the commonest label of the memory's cluster, without any network"),
+    "stage1-paper": ("Stage 1 alone, paper's feature", "the same with the expert feature as the paper has it"),
+    "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
+    "random": ("Random routing", "a memory classifier whose clusters are drawn at random, of the same sizes"),
+}
+CONTROLS = ("majority", "stage1", "stage1-paper", "prior", "random")
+
+RECIPES = {
+    "vanilla": "Vanilla",
+    "adversarial": "Adversarial",
+    "augmix": "AugMix",
+    "cutmix": "CutMix",
+    "noisymix": "NoisyMix",
+    "manifold_mixup": "Manifold Mixup",
+}
+BACKBONES = {
+    "efficientnet_lite0": "EfficientNet-Lite0",
+    "resnet18": "ResNet18",
+    "resnet34": "ResNet34",
+    "resnet50": "ResNet50",
+    "vgg11": "VGG11",
+    "vgg16": "VGG16",
+    "preact_resnet18": "PreActResNet18",
+}
+CORRUPTIONS = {
+    "clean": "Clean",
+    "elastic_transform": "Elastic",
+    "jpeg_compression": "JPEG",
+}
+#: The rows of the paper's tables, in their order; `memclf.vision.corruptions.PAPER` without loading it.
+ORDER = (
+    "clean", "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression",
+    "speckle_noise", "gaussian_blur", "spatter", "saturate", "gaussian_noise", "shot_noise",
+    "impulse_noise", "defocus_blur", "zoom_blur", "frost", "motion_blur", "snow", "glass_blur",
+)  # fmt: skip
+
+TERMS = {
+    "memory": "A memory is a training case kept as a prototype; a new case is routed to the memory it is alike to.",
+    "baseline": "The baseline is the same network without memories, trained on all training cases.",
+    "gain": "The gain is the accuracy of a model minus that of its baseline on the very same pictures, in points.",
+    "accuracy": "Accuracy is the share of all test cases answered rightly; “unknown” counts as an error.",
+    "balanced": "Balanced accuracy is the mean over the classes of their own accuracies: always answering the "
+    "commonest class earns nothing there.",
+    "interval": "The small print is the 95 % interval: test cases are drawn again and again (bootstrap), for gains "
+    "the same ones for both models. An interval that contains 0 means the difference may be chance.",
+    "corruption": "A corruption (fog, noise, blur …) has severities from 1, mild, to 5; a corruption at one severity "
+    "is a condition. The mean is taken over all corrupted conditions.",
+    "coverage": "Coverage is the share of cases that get an answer at all; the others are “unknown”.",
+    "selective": "Selective accuracy is the accuracy among the cases that got an answer.",
+    "stability": "Routing stability is the share of test cases that keep, when corrupted, the memory they had clean.",
+    "oracle": "Oracle routing is the accuracy when every corrupted case is sent to the memory it had clean: what the "
+    "local classifiers could reach with perfect routing.",
+    "control": "A control is a simple rival without the memory classifier's idea. What a control reaches too does "
+    "not come from that idea.",
+    "recipe": "A recipe is a way of training the network (AugMix, NoisyMix …); the backbone is the network itself.",
+    "threshold": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory's threshold.",
+}
+
+MINUS = "−"
+
+
+def model(name: str) -> str:
+    return MODELS[name][0] if name in MODELS else name
+
+
+def recipe(name: str) -> str:
+    return RECIPES.get(name, name)
+
+
+def backbone(name: str) -> str:
+    return BACKBONES.get(name, name)
+
+
+def column(name: str) -> str:
+    """A recipe or a backbone, whichever it is."""
+    return RECIPES.get(name) or BACKBONES.get(name, name)
+
+
+def corruption(name: str) -> str:
+    return CORRUPTIONS.get(name) or name.replace("_", " ").capitalize()
+
+
+def condition(text: str) -> str:
+    """`gaussian_noise 5` as people read it.
+
+    >>> condition("gaussian_noise 5"), condition("clean")
+    ('Gaussian noise 5', 'Clean')
+    """
+    name, _, severity = text.partition(" ")
+    return f"{corruption(name)} {severity}".strip()
+
+
+def place(name: str) -> tuple[int, str]:
+    """For sorting corruptions as the paper's tables do, others after them."""
+    return (ORDER.index(name) if name in ORDER else len(ORDER), name)
+
+
+def rank(name: str) -> tuple[int, str]:
+    """For sorting models: the contenders first, then the controls."""
+    names = list(MODELS)
+    return (names.index(name) if name in names else len(names), name)
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A fraction in per cent, without the sign of per cent.
+
+    >>> percent(0.8005), percent(None)
+    ('80.0', '–')
+    """
+    return "–" if missing(value) else _signed(100 * float(value or 0), digits, False)
+
+
+def points(value: float | None, digits: int = 1) -> str:
+    """A difference of two fractions in points, always with its sign.
+
+    >>> points(0.079), points(-0.0004), points(-0.021)
+    ('+7.9', '±0.0', '−2.1')
+    """
+    return "–" if missing(value) else _signed(100 * float(value or 0), digits, True)
+
+
+def _signed(number: float, digits: int, plus: bool) -> str:
+    text = f"{abs(number):.{digits}f}"
+    if not float(text):
+        return f"±{text}" if plus else text
+    return (MINUS if number < 0 else "+" if plus else "") + text
+
+
+def missing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def listed(items: Iterable[str]) -> str:
+    """Words as in a sentence.
+
+    >>> listed(["fog"]), listed(["fog", "snow", "frost"])
+    ('fog', 'fog, snow and frost')
+    """
+    *head, last = list(items) or [""]
+    return f"{', '.join(head)} and {last}" if head else last
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as people say them.
+
+    >>> duration(12.34), duration(200), duration(3 * 3600 + 120)
+    ('12 s', '3 min 20 s', '3 h 2 min')
+    """
+    if missing(seconds):
+        return "–"
+    whole = round(float(seconds or 0))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -42,9 +42,9 @@ def mean_interval(
     Interval(value=0.5, low=0.4, high=0.59)
     """
     right = np.asarray(right, dtype=np.float64)
-    per_case = right.reshape(-1, right.shape[-1]).mean(axis=0)
-    if not len(per_case):
+    if not right.size:
         raise ValueError("there are no cases to resample")
+    per_case = right.reshape(-1, right.shape[-1]).mean(axis=0)
     groups = [np.arange(len(per_case))]
     if labels is not None:
         groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]

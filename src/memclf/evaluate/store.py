@@ -39,6 +39,9 @@ class Condition(NamedTuple):
         return self.corruption if self.corruption == CLEAN else f"{self.corruption} {self.severity}"
 
 
+AS_IT_IS = Condition()
+
+
 class Name(NamedTuple):
     """What a contender is called."""
 
@@ -204,7 +207,7 @@ class Store:
         found = self._db.execute(f"SELECT {', '.join(_KEY)}, answers FROM answers ORDER BY rowid")
         return {tuple(row[:6]): np.frombuffer(row[6], dtype="<i4").astype(np.int64) for row in found}
 
-    def routes(self, name: Name, condition: Condition = Condition()) -> Array | None:  # noqa: B008
+    def routes(self, name: Name, condition: Condition = AS_IT_IS) -> Array | None:
         """The memory that each case went to, -1 for unknown; None if there are no memories or it is not done."""
         where = " AND ".join(f"{column} = ?" for column in _KEY)
         found = self._db.execute(f"SELECT routes FROM answers WHERE {where}", (*name, *condition)).fetchone()

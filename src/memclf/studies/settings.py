@@ -100,12 +100,26 @@ class Settings:
 # Whatever a scale does not mention is as `Settings` says.
 _SCALES: dict[str, dict[str, dict[str, Any]]] = {
     "quick": {
-        "color": {"features": FEATURES, "n_train": 150, "n_test": 60, "image_size": (96, 96), "augmented": False},
+        "color": {
+            "features": FEATURES,
+            "n_train": 150,
+            "n_test": 90,
+            "patch_size": 250,
+            "image_size": (96, 96),
+            "augmented": False,
+        },
         "leaf": {"image_size": (128, 256), "n_train": 400, "n_test": 120},
         "acne": {"image_size": (96, 96), "n_train": 40, "n_test": 16},
     },
     "full": {
-        "": {"seeds": (0, 1, 2), "severities": (1, 2, 3, 4, 5), "recipes": PAPER_RECIPES, "train": "all", "epochs": 8},
+        "": {
+            "seeds": (0, 1, 2),
+            "severities": (1, 2, 3, 4, 5),
+            "recipes": PAPER_RECIPES,
+            "train": "all",
+            "epochs": 8,
+            "local_epochs": 4,
+        },
         "color": {
             "features": FEATURES,
             "n_train": 900,

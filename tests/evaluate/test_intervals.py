@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from memclf.evaluate.intervals import mean_interval, paired_interval
+
+
+def test_the_interval_is_about_that_of_the_binomial():
+    right = np.repeat([1.0, 0.0], [140, 60])
+    found = mean_interval(right)
+    spread = 1.96 * np.sqrt(0.7 * 0.3 / 200)
+    assert found.value == pytest.approx(0.7)
+    assert found.low == pytest.approx(0.7 - spread, abs=0.01)
+    assert found.high == pytest.approx(0.7 + spread, abs=0.01)
+
+
+def test_it_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    held = 0
+    for trial in range(200):
+        found = mean_interval(rng.random(100) < 0.6, draws=300, seed=trial)
+        held += found.low <= 0.6 <= found.high
+    assert 0.88 <= held / 200 <= 0.99
+
+
+def test_conditions_of_the_same_case_are_not_independent_trials():
+    rng = np.random.default_rng(0)
+    per_case = (rng.random(100) < 0.5).astype(float)
+    once, often = mean_interval(per_case), mean_interval(np.tile(per_case, (50, 1)))
+    assert often.high - often.low == pytest.approx(once.high - once.low)
+
+
+def test_balanced_means_count_every_class_alike():
+    labels = np.repeat([0, 1], [90, 10])
+    right = np.repeat([1.0, 0.0], [90, 10])
+    assert mean_interval(right).value == pytest.approx(0.9)
+    assert mean_interval(right, labels).value == pytest.approx(0.5)
+
+
+def test_pairing_sees_a_small_gain_that_unpaired_intervals_do_not():
+    rng = np.random.default_rng(1)
+    other = (rng.random(300) < 0.6).astype(float)
+    right = other.copy()
+    right[np.flatnonzero(other == 0)[:12]] = 1.0
+    paired = paired_interval(right, other)
+    assert paired.value == pytest.approx(12 / 300)
+    assert paired.low > 0
+    assert mean_interval(right).low < mean_interval(other).high
+
+
+def test_scores_of_different_cases_cannot_be_paired():
+    with pytest.raises(ValueError, match="same cases"):
+        paired_interval(np.ones(3), np.ones(4))
+    with pytest.raises(ValueError, match="no cases"):
+        mean_interval(np.ones((2, 0)))

@@ -102,7 +102,7 @@ sys.meta_path.insert(0, Blocked())
 import memclf
 count = 0
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
-    if not module.name.startswith("memclf.vision."):
+    if not module.name.startswith(("memclf.vision.", "memclf.studies.")) or module.name == "memclf.studies.paper":
         importlib.import_module(module.name)
         count += 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Mapping
@@ -150,7 +151,7 @@ def study_command(
     """
     try:
         from memclf.studies import settings_for
-        from memclf.studies.run import run_study
+        from memclf.studies.run import print_summary, run_study
 
         weights = {"none": None, "published": True}
         settings = settings_for(
@@ -187,6 +188,7 @@ def study_command(
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    print_summary(json.loads((folder / "summary.json").read_text()), Console())
     typer.echo(f"report: {folder / 'report.html'}")
 
 

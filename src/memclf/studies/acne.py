@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision import ImageCollection
 from memclf.vision.features import LesionFeatures
-from memclf.vision.files import Pixels, read_image
+from memclf.vision.files import Pixels, read_image, window
 
 BOX = ("x0", "y0", "x1", "y1")
 MARGIN = 3.0  # side of a crop, in sides of the lesion's box
@@ -41,11 +40,13 @@ Lesion = dict[str, Any]
 
 def acne_study(settings: Settings) -> Study:
     """Real lesions from a folder with ``lesions.csv``, or generated skin."""
+    lesions: list[Lesion] | None
     if settings.data is None:
         if settings.split is not None:
             raise StudyError("--split says which lesions of --data are for testing; give the folder too")
         train = crops(*skin_photographs(settings.n_train, seed=0))
         photographs, lesions = skin_photographs(settings.n_test, seed=1)
+        photographs = photographs.loaded(n_jobs=WORKERS)  # drawn once, not for every condition
         source = "generated"
         what = (
             "GENERATED skin with lesions, not photographs: the numbers show that everything works, not how well it "
@@ -171,17 +172,8 @@ def _crop(photograph: Pixels, lesion: Lesion) -> tuple[Pixels, Lesion]:
     info |= {"x0": x0 - left, "y0": y0 - top, "x1": x1 - left, "y1": y1 - top}
     info["area"] = (x1 - x0) * (y1 - y0) if mask is None else int(mask[y0:y1, x0:x1].sum())
     if mask is not None:
-        info["mask"] = _window(mask.astype(np.uint8), left, top, side).astype(bool)
-    return _window(photograph, left, top, side), info
-
-
-def _window(image: Pixels, left: int, top: int, side: int) -> Pixels:
-    """A square of an image; what lies beyond its edge is mirrored."""
-    height, width = image.shape[:2]
-    beyond = (max(0, -top), max(0, top + side - height), max(0, -left), max(0, left + side - width))
-    framed = cv2.copyMakeBorder(image, *beyond, cv2.BORDER_REFLECT_101) if any(beyond) else image
-    top, left = top + beyond[0], left + beyond[2]
-    return np.ascontiguousarray(framed[top : top + side, left : left + side], dtype=np.uint8)
+        info["mask"] = window(mask.astype(np.uint8), left, top, side).astype(bool)
+    return window(photograph, left, top, side), info
 
 
 def _mask(lesion: Lesion, photograph: Pixels) -> NDArray[np.bool_] | None:
@@ -198,8 +190,8 @@ def _box(lesion: Lesion, mask: NDArray[np.bool_] | None) -> tuple[int, int, int,
     if all(str(lesion.get(name, "")).strip() for name in BOX):
         x0, y0, x1, y1 = (round(float(lesion[name])) for name in BOX)
     elif mask is not None and mask.any():
-        x0, y0, width, height = cv2.boundingRect(mask.astype(np.uint8))
-        x1, y1 = x0 + width, y0 + height
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        x0, y0, x1, y1 = int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
     else:
         raise StudyError(f"a lesion of {lesion['file']} has neither a box ({', '.join(BOX)}) nor a mask")
     if x1 <= x0 or y1 <= y0:

@@ -8,7 +8,7 @@ from memclf.exceptions import StudyError
 from memclf.similarity import FunctionSimilarity
 from memclf.studies.generated import colour_patches
 from memclf.studies.settings import Settings
-from memclf.studies.study import Study, corrupting, where_corrupted
+from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision.features import PatchColour, same_colour
 
 TRAIN_SEED, TEST_SEED = 0, 1
@@ -19,8 +19,8 @@ def color_study(settings: Settings) -> Study:
     if settings.data or settings.split:
         raise StudyError("the colour study generates its images; --data and --split belong to leaf and acne")
     size = settings.patch_size
-    train = colour_patches(settings.n_train, size, seed=TRAIN_SEED)
-    test = colour_patches(settings.n_test, size, seed=TEST_SEED)
+    train = colour_patches(settings.n_train, size, seed=TRAIN_SEED).loaded(n_jobs=WORKERS)
+    test = colour_patches(settings.n_test, size, seed=TEST_SEED).loaded(n_jobs=WORKERS)
 
     def features(name: str) -> Any:
         return PatchColour(method=name)

@@ -14,7 +14,7 @@ from memclf.exceptions import StudyError
 from memclf.similarity import TreeSimilarity
 from memclf.studies.generated import leaf_pictures
 from memclf.studies.settings import Settings
-from memclf.studies.study import Study, corrupting, where_corrupted
+from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision import ImageCollection
 from memclf.vision.features import LeafColours
 
@@ -27,8 +27,8 @@ def leaf_study(settings: Settings) -> Study:
     if settings.data is None:
         if settings.split is not None:
             raise StudyError("--split says which images of --data are for testing; give the folder too")
-        train = leaf_pictures(settings.n_train, seed=0)
-        test = leaf_pictures(settings.n_test, seed=1)
+        train = leaf_pictures(settings.n_train, seed=0).loaded(n_jobs=WORKERS)
+        test = leaf_pictures(settings.n_test, seed=1).loaded(n_jobs=WORKERS)
         source = "generated"
         note = (
             f"GENERATED leaf-like pictures, not photographs ({len(train):,} for training, {len(test):,} for testing): "

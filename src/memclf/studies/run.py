@@ -63,7 +63,6 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
             store.put("seconds", before + time.monotonic() - started)
             _conclude(folder, store, study, settings, contenders, watch)
         shutil.rmtree(folder / "models" / ".training", ignore_errors=True)
-        print_summary(summarise(store), console)
     finally:
         store.close()
     return folder
@@ -155,17 +154,17 @@ def _remembered(make: Callable[[str, int], Any]) -> Callable[[str, int], Any]:
 
 def print_summary(summary: dict[str, Any], console: Console) -> None:
     """The table that a finished study ends with."""
+    models = summary["models"]
+    told = [name for name in ("recipe", "backbone") if len({each[name] for each in models if each[name]}) > 1]
     table = Table(title=f"accuracy / balanced accuracy in %, {summary['n']} test images", title_justify="left")
-    for name in ("model", "recipe", "backbone"):
-        table.add_column(name)
-    corrupted = f"mean of {summary['conditions']} conditions"
-    for name in ("clean", corrupted, "gain over the baseline (95 %)"):
+    for name in ("model", *told):
+        table.add_column(name, no_wrap=True)
+    for name in ("clean", f"{summary['conditions']} conditions", "gain over the baseline (95 %)"):
         table.add_column(name, justify="right")
-    for each in summary["models"]:
+    for each in models:
         gain = (each["gain"] or {}).get("mean")
         shown = "" if gain is None else _gain(gain["accuracy"])
-        cells = (each["model"], each["recipe"], each["backbone"], _pair(each["clean"]), _pair(each["mean"]), shown)
-        table.add_row(*cells)
+        table.add_row(*(each[name] for name in ("model", *told)), _pair(each["clean"]), _pair(each["mean"]), shown)
     console.print(table)
 
 

@@ -176,15 +176,15 @@ def settings_for(study: str, scale: str = "quick", **asked: Any) -> Settings:
     chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
     settings = Settings(study=study, scale=scale, **{**preset, **chosen})
     if not settings.corruptions:
-        from memclf.vision.corruptions import PAPER
+        from memclf.vision import corruptions
 
-        settings = replace(settings, corruptions=tuple(PAPER))
+        settings = replace(settings, corruptions=tuple(corruptions.PAPER))
     _check(settings)
     return settings
 
 
 def _check(settings: Settings) -> None:
-    from memclf.vision.corruptions import check
+    from memclf.vision import corruptions
     from memclf.vision.nets import backbones
     from memclf.vision.nets.recipes import RECIPES
 
@@ -205,7 +205,7 @@ def _check(settings: Settings) -> None:
     try:
         for corruption in settings.corruptions:
             for severity in settings.severities:
-                check(corruption, severity, settings.preset)
+                corruptions.check(corruption, severity, settings.preset)
         for backbone in settings.backbones:
             backbones.resolve(backbone)
     except ValueError as error:

@@ -116,3 +116,12 @@ def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
     smaller = image.shape[0] >= size[0] and image.shape[1] >= size[1]
     way = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
     return cv2.resize(image, size[::-1], interpolation=way)  # type: ignore[return-value]
+
+
+def window(image: Pixels, left: int, top: int, side: int) -> Pixels:
+    """A square of an image; what lies beyond its edge is mirrored."""
+    height, width = image.shape[:2]
+    beyond = (max(0, -top), max(0, top + side - height), max(0, -left), max(0, left + side - width))
+    framed = cv2.copyMakeBorder(image, *beyond, cv2.BORDER_REFLECT_101) if any(beyond) else image
+    top, left = top + beyond[0], left + beyond[2]
+    return np.ascontiguousarray(framed[top : top + side, left : left + side], dtype=np.uint8)

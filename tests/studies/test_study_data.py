@@ -1,0 +1,158 @@
+"""Where the images of the studies come from: folders in the documented layouts, or generators."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from memclf.exceptions import StudyError
+from memclf.studies import settings_for, study_for
+from memclf.studies.acne import crops, load_lesions
+from memclf.studies.generated import colour_patches, skin_photographs, write_leaves, write_skin
+from memclf.studies.leaf import load_leaves
+from memclf.vision import ImageCollection
+
+
+@pytest.fixture(scope="module")
+def leaves(tmp_path_factory):
+    return write_leaves(tmp_path_factory.mktemp("leaves"), 40, 10, height=64, width=128)
+
+
+@pytest.fixture(scope="module")
+def skin(tmp_path_factory):
+    return write_skin(tmp_path_factory.mktemp("skin"), 3, 2, size=256, masks=True)
+
+
+def test_leaves_follow_the_split_file(leaves, tmp_path):
+    train, test, how = load_leaves(leaves)
+    assert (len(train), len(test)) == (40, 10)
+    assert "split.csv" in how
+    assert not {train.key(i) for i in range(40)} & {test.key(i) for i in range(10)}
+    turned = tmp_path / "turned.csv"
+    with open(leaves / "split.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    other = {"train": "test", "test": "train"}
+    turned.write_text("id,split\n" + "".join(f"{row['id']},{other[row['split']]}\n" for row in rows))
+    assert [len(part) for part in load_leaves(leaves, str(turned))[:2]] == [10, 40]
+
+
+def test_without_a_split_file_a_stratified_fifth_is_for_testing(leaves, tmp_path):
+    (tmp_path / "leaf").symlink_to(leaves / "leaf")
+    (tmp_path / "dataset-full.csv").write_text((leaves / "dataset-full.csv").read_text())
+    with open(leaves / "dataset-full.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    few = [row for row in rows if row["severity"] in ("1", "2")]
+    lines = [f"{row['id']},{row['severity']}\n" for row in few]
+    (tmp_path / "dataset-full.csv").write_text("id,severity\n" + "".join(lines))
+    train, test, how = load_leaves(tmp_path)
+    assert len(test) == pytest.approx(len(few) / 5, abs=1)
+    assert np.mean(test.labels == 1) == pytest.approx(np.mean(train.labels == 1), abs=0.15)
+    assert "stratified" in how
+    again = load_leaves(tmp_path)[1]
+    assert [again.key(i) for i in range(len(again))] == [test.key(i) for i in range(len(test))]
+
+
+def test_a_split_that_names_no_test_images_is_an_error(leaves, tmp_path):
+    (tmp_path / "split.csv").write_text("id,split\n1,train\n")
+    with pytest.raises(StudyError, match="no image of the data for"):
+        load_leaves(leaves, str(tmp_path / "split.csv"))
+    (tmp_path / "split.csv").write_text("name,part\n1,train\n")
+    with pytest.raises(StudyError, match="columns id and split"):
+        load_leaves(leaves, str(tmp_path / "split.csv"))
+
+
+def test_a_crop_is_what_the_photograph_shows_around_the_box():
+    photographs, lesions = skin_photographs(2, size=256)
+    cut = crops(photographs, lesions)
+    assert len(cut) == len(lesions)
+    inside = 0
+    for number, lesion in enumerate(lesions):
+        info, crop = cut.info[number], cut[number]
+        box = crop[info["y0"] : info["y1"], info["x0"] : info["x1"]]
+        photograph = photographs[["face-000", "face-001"].index(lesion["file"])]
+        x0, y0, x1, y1 = (lesion[name] for name in ("x0", "y0", "x1", "y1"))
+        inside += 1
+        assert np.array_equal(box, photograph[y0:y1, x0:x1])
+        assert crop.shape[0] == crop.shape[1]
+        assert info["area"] == (x1 - x0) * (y1 - y0)
+        assert "label" not in info
+    assert inside == len(lesions)
+
+
+def test_photographs_are_corrupted_whole_before_lesions_are_cropped():
+    settings = settings_for("acne", n_train=20, n_test=5)
+    study = study_for(settings)
+    photographs, lesions = skin_photographs(5, seed=1)
+    expected = crops(photographs.corrupted("motion_blur", 4), lesions)
+    made = study.make("motion_blur", 4)
+    assert all(np.array_equal(made[i], expected[i]) for i in range(0, len(lesions), 7))
+    alone = study.test.corrupted("motion_blur", 4)
+    assert not np.array_equal(made[0], alone[0])
+    assert "photographs are corrupted whole" in study.note
+
+
+def test_photographs_with_masks_are_read_from_a_folder(skin):
+    train, photographs, lesions = load_lesions(skin)
+    assert len(photographs) == 2
+    assert {lesion["split"] for lesion in lesions} == {"test"}
+    assert not {info["face"] for info in train.info} & {lesion["face"] for lesion in lesions}
+    cut = crops(photographs, lesions)
+    for number in range(0, len(cut), 5):
+        mask, info = cut.info[number]["mask"], cut.info[number]
+        assert mask.shape == cut[number].shape[:2]
+        assert mask[info["y0"] : info["y1"], info["x0"] : info["x1"]].sum() == info["area"] > 0
+
+
+def test_a_mask_alone_says_where_a_lesion_is():
+    pixels = np.zeros((200, 200, 3), dtype=np.uint8)
+    mask = np.zeros((200, 200), dtype=bool)
+    mask[90:110, 20:60] = True
+    cut = crops(ImageCollection([pixels], keys=["a"]), [{"file": "a", "label": "nodule", "face": "x", "mask": mask}])
+    info = cut.info[0]
+    assert (info["x1"] - info["x0"], info["y1"] - info["y0"], info["area"]) == (40, 20, 800)
+    assert cut[0].shape == (120, 120, 3)
+    with pytest.raises(StudyError, match="neither a box .* nor a mask"):
+        crops(ImageCollection([pixels], keys=["a"]), [{"file": "a", "label": "nodule", "face": "x"}])
+
+
+def test_crops_that_are_files_of_their_own_are_corrupted_as_they_are(tmp_path):
+    for number, image in enumerate(colour_patches(12, 64)):
+        from PIL import Image
+
+        Image.fromarray(image).save(tmp_path / f"{number}.png")
+    lines = [f"{n}.png,{'train' if n < 8 else 'test'},{'ab'[n % 2]},f{n % 3},10,10,30,30\n" for n in range(12)]
+    (tmp_path / "lesions.csv").write_text("file,split,label,face,x0,y0,x1,y1\n" + "".join(lines))
+    train, test, lesions = load_lesions(tmp_path)
+    assert (len(train), len(test), lesions) == (8, 4, None)
+    study = study_for(settings_for("acne", data=str(tmp_path)))
+    assert study.source == "real"
+    assert np.array_equal(study.make("fog", 2)[1], test.corrupted("fog", 2)[1])
+
+
+def test_lesions_without_a_split_need_one(tmp_path):
+    (tmp_path / "lesions.csv").write_text("file,label\na.png,x\n")
+    with pytest.raises(StudyError, match="no column split"):
+        load_lesions(tmp_path)
+    (tmp_path / "lesions.csv").write_text("path,label\na.png,x\n")
+    with pytest.raises(StudyError, match="needs the columns file, label; file is missing"):
+        load_lesions(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["color", "leaf", "acne"])
+def test_generated_data_say_so_loudly_and_test_images_are_not_training_images(name):
+    study = study_for(settings_for(name, n_train=20, n_test=6))
+    assert study.source == "generated"
+    assert "generated" in study.note.lower()
+    train = {np.ascontiguousarray(image).tobytes() for image in study.train}
+    assert not train & {np.ascontiguousarray(image).tobytes() for image in study.test}
+    assert study.digest() == study_for(settings_for(name, n_train=20, n_test=6)).digest()
+    assert study.digest() != study_for(settings_for(name, n_train=20, n_test=7)).digest()
+
+
+def test_the_authors_pipeline_corrupts_at_their_size():
+    settings = settings_for("leaf", n_train=20, n_test=5, preset="authors-299", corrupt_at=(300, 300))
+    study = study_for(settings)
+    expected = study.test.corrupted("gaussian_blur", 2, preset="authors-299", at=(300, 300))
+    assert np.array_equal(study.make("gaussian_blur", 2)[0], expected[0])
+    assert "300 x 300" in study.note
+    assert "authors-299" in study.note

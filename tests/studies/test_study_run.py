@@ -1,0 +1,203 @@
+"""A whole study at the smallest scale: run, killed, gone on with, changed, interrupted."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memclf.evaluate import Condition, opened
+from memclf.exceptions import StudyError
+from memclf.studies.run import folder_for
+
+TINY = [
+    *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
+    *("--epochs", "2", "--severity", "3", "--feature", "robust"),
+    *(part for name in ("fog", "contrast", "pixelate", "gaussian_noise") for part in ("--corruption", name)),
+]
+CONDITIONS = [Condition(), *(Condition(name, 3) for name in ("fog", "contrast", "pixelate", "gaussian_noise"))]
+
+
+def memclf(*arguments, **options):
+    """The command line in a process of its own."""
+    command = [sys.executable, "-m", "memclf.cli", *map(str, arguments)]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "120"},
+        **options,
+    )
+
+
+def finished(*arguments):
+    process = memclf(*arguments)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, err
+    return out, err
+
+
+def rows_of(folder):
+    with opened(folder / "results.sqlite") as store:
+        return sorted(map(str, store.rows()))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished run, and what it printed."""
+    folder = tmp_path_factory.mktemp("study") / "run"
+    out, err = finished(*TINY, "--out", folder)
+    return folder, out, err
+
+
+def wait_for_rows(folder, number):
+    until = time.monotonic() + 200
+    while time.monotonic() < until:
+        if (folder / "results.sqlite").is_file():
+            try:
+                with sqlite3.connect(f"file:{folder / 'results.sqlite'}?mode=ro", uri=True) as db:
+                    if db.execute("SELECT count(*) FROM results").fetchone()[0] >= number:
+                        return
+            except sqlite3.OperationalError:
+                pass  # the tables are just being made
+        time.sleep(0.01)
+    raise AssertionError("the run made no rows in time")
+
+
+def test_a_finished_run_holds_all_that_was_promised(run):
+    folder, out, err = run
+    assert {"results.sqlite", "summary.json", "report.html", "report.md", "tables", "figures", "models"} <= {
+        each.name for each in folder.iterdir()
+    }
+    with opened(folder / "results.sqlite") as store:
+        rows = store.rows()
+        assert store.get("source") == "generated"
+        assert store.get("command").startswith("memclf study color")
+    models = {"baseline", "memory", "random", "prior", "majority", "stage1"}
+    assert {row["model"] for row in rows} == models
+    assert len(rows) == len(models) * len(CONDITIONS)
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["complete"]
+    assert {"value", "low", "high"} == set(
+        next(each for each in summary["models"] if each["model"] == "memory")["gain"]["mean"]["accuracy"]
+    )
+    assert f"report: {folder / 'report.html'}" in out
+    assert "gain over the baseline" in out
+    assert "evaluating gaussian_noise 3 (5 of 5 conditions" in err.replace("\n", " ")
+    assert not (folder / "models" / ".training").exists()
+
+
+def test_the_same_arguments_give_the_same_numbers(run, tmp_path):
+    folder, _, _ = run
+    finished(*TINY, "--out", tmp_path / "again")
+    assert rows_of(tmp_path / "again") == rows_of(folder)
+
+
+def test_a_killed_run_goes_on_and_repeats_at_most_one_condition(run, tmp_path):
+    folder, _, _ = run
+    process = memclf(*TINY, "--out", tmp_path / "run")
+    wait_for_rows(tmp_path / "run", 14)  # in the third of five conditions
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    with opened(tmp_path / "run" / "results.sqlite") as store:
+        done = store.finished()
+    _, err = finished(*TINY, "--out", tmp_path / "run")
+    complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == 6]
+    assert len(complete) >= 2
+    again = [each for each in CONDITIONS if f"evaluating {each} (" in err.replace("\n", " ")]
+    assert not set(again) & set(complete)
+    assert set(again) | set(complete) == set(CONDITIONS)
+    assert rows_of(tmp_path / "run") == rows_of(folder)
+
+
+def test_a_run_killed_in_training_trains_nothing_twice(tmp_path):
+    process = memclf(*TINY, "--out", tmp_path / "run")
+    saved = tmp_path / "run" / "models" / "vanilla-efficientnet_lite0-seed0" / "memory" / "manifest.json"
+    until = time.monotonic() + 200
+    while not saved.is_file() and time.monotonic() < until:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    written = saved.stat().st_mtime_ns
+    finished(*TINY, "--out", tmp_path / "run")
+    assert saved.stat().st_mtime_ns == written
+    assert json.loads((tmp_path / "run" / "summary.json").read_text())["complete"]
+
+
+def test_ctrl_c_leaves_a_valid_partial_report(tmp_path):
+    process = memclf(*TINY, "--out", tmp_path / "run")
+    wait_for_rows(tmp_path / "run", 8)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "the same command goes on" in err.replace("\n", " ")
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert not summary["complete"]
+    assert summary["models"]
+    assert "partial" in (tmp_path / "run" / "report.html").read_text().lower()
+
+
+def test_another_argument_starts_a_new_run_beside_the_old_one(run):
+    folder, _, _ = run
+    before = rows_of(folder)
+    _, err = finished(*TINY[:-2], "--out", folder)  # one corruption fewer
+    beside = folder.with_name("run-2")
+    assert "holds a run with other settings" in err.replace("\n", " ")
+    assert rows_of(folder) == before
+    assert len(rows_of(beside)) == 6 * 4
+    _, err = finished(*TINY[:-2], "--out", folder)  # and is found again
+    assert "evaluating" not in err
+    assert not folder.with_name("run-3").exists()
+
+
+def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):
+    folder, _, _ = run
+    (folder / "report.html").unlink()
+    out, _ = finished("report", folder)
+    assert (folder / "report.html").is_file()
+    assert str(folder / "report.html") in out
+    finished("compare", folder, folder, "--out", tmp_path / "both")
+    assert (tmp_path / "both").is_dir()
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("do not touch")
+    with pytest.raises(StudyError, match="no run of a study"):
+        folder_for(tmp_path, "0" * 24)
+    assert folder_for(tmp_path / "new", "0" * 24) == tmp_path / "new"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["study", "cats"], "the studies are color, leaf, acne"),
+        (["study", "leaf", "--scale", "huge"], "the scales are quick, full, paper"),
+        (["study", "leaf", "--data", "/nowhere/at/all"], "holds no dataset-full.csv"),
+        (["study", "acne", "--data", "/nowhere/at/all"], "lesions.csv cannot be read"),
+        (["study", "leaf", "--recipe", "voodoo"], "'voodoo' is none of the recipes"),
+        (["study", "leaf", "--corruption", "rain"], "there is no corruption 'rain'"),
+        (["study", "leaf", "--severity", "6"], "severity"),
+        (["study", "leaf", "--backbone", "resnet1000"], "resnet1000"),
+        (["study", "leaf", "--image-size", "big"], "WIDTHxHEIGHT"),
+        (["study", "color", "--data", "."], "generates its images"),
+        (["study", "acne", "--feature", "paper"], "one feature"),
+        (["report", "/nowhere/at/all"], "/nowhere/at/all"),
+    ],
+)
+def test_errors_are_one_line_that_says_what_to_do(arguments, message, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from memclf.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 1
+    assert message in shown.output
+    assert len(shown.output.strip().splitlines()) == 1
+    assert not Path("runs").exists()

@@ -123,7 +123,7 @@ def severities(run: Run, folder: Path) -> Chart | None:
         for panel, (training, shown) in zip(panels, found.items(), strict=False):
             _lines(panel, levels, shown)
             if len(found) > 1:
-                title = contents.training_of(Contender("", *training))
+                title = run.called(training) or "without training"
                 panel.set_title(title, fontsize=10, color=INK, loc="left", fontweight="bold")
         for panel in panels[len(found) :]:
             panel.set_axis_off()
@@ -190,17 +190,18 @@ def standing(run: Run, folder: Path) -> Chart | None:
     several = len({name[1:] for name in run.field if any(name[1:])}) > 1
 
     def draw(width: float) -> Any:
-        whole = figure(width, 0.34 * len(found) + 1.0)
+        row = 0.4 if several and width <= NARROW else 0.36 if len(found) < 12 else 0.29
+        whole = figure(width, row * len(found) + 0.8)
         panel = whole.subplots()
         for place, (name, plain, balanced) in enumerate(found):
             colour = STYLES.get(name.model, (SOFT, "-", "o"))[0]
-            for value, shift, face in ((plain, -0.12, colour), (balanced, 0.14, "none")):
+            for value, shift, face in ((plain, -0.17, colour), (balanced, 0.17, "none")):
                 if value is None:
                     continue
                 ends = [100 * value.low, 100 * value.high]
                 panel.plot(ends, [place + shift] * 2, color=colour, lw=1.4, solid_capstyle="round")
                 panel.plot(100 * value.value, place + shift, "o", color=colour, mfc=face, ms=5.5, mew=1.4)
-        panel.set_yticks(range(len(found)), [_label(name, several, width) for name, _, _ in found], color=INK)
+        panel.set_yticks(range(len(found)), [_label(run, name, several, width) for name, _, _ in found], color=INK)
         panel.invert_yaxis()
         panel.grid(axis="x", color=LINE, lw=0.7)
         panel.set_axisbelow(True)
@@ -213,15 +214,13 @@ def standing(run: Run, folder: Path) -> Chart | None:
     return kept("contenders", "Everyone under corruption", f"Points with intervals: {told}.", folder, draw)
 
 
-def _label(name: Contender, several: bool, width: float) -> str:
-    training = contents.training_of(name) if several and any(name[1:]) else ""
-    short = words.model(name.model)
-    if width <= NARROW:
-        short = {"prior": "Network × freq.", "memory-paper": "Memory, paper’s", "stage1-paper": "Stage 1, paper’s"}.get(
-            name.model, short.replace(" classifier", "").replace("Feature augmentation", "Augmented")
-        )
-        training = words.recipe(name.recipe) if several else ""
-    return f"{short} · {training}" if training else short
+def _label(run: Run, name: Contender, several: bool, width: float) -> str:
+    """On a narrow page shorter, and on two lines."""
+    training = run.called(name[1:]) if several and any(name[1:]) else ""
+    if width > NARROW:
+        return f"{words.model(name.model)} · {training}" if training else words.model(name.model)
+    short = words.SHORT.get(name.model, words.model(name.model))
+    return f"{short}\n{training}" if training else short
 
 
 def heat(run: Run, table: Table, folder: Path) -> Chart | None:

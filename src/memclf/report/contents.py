@@ -53,7 +53,7 @@ def contenders(run: Run) -> Table:
     ]
     rows: list[list[Cell]] = []
     for name in run.field:
-        training = " · ".join(part for part in (words.recipe(name.recipe), words.backbone(name.backbone)) if part)
+        training = run.called(name[1:])
         gains = [gain(run, name, balanced) for balanced in (False, True)]
         plain = ("coverage", "selective_accuracy", "routing_stability", "oracle_accuracy")
         rows.append(

@@ -125,7 +125,8 @@ def paper_gain(run: Run) -> tuple[float, str] | None:
 
     Where the paper has no such column, a vanilla training is put beside its ResNet50 without augmentation.
     """
-    found = [counterpart(run.study, pair, run.corruptions) for pair in run.pairs]
+    corruptions = list(dict.fromkeys(each.corruption for each in run.common))
+    found = [counterpart(run.study, pair, corruptions) for pair in run.pairs]
     known = [each for each in found if each is not None]
     if not known:
         return None

@@ -150,6 +150,7 @@ def _environment(escape: bool) -> Any:
         "training": lambda each: contents.training_of(Contender("", each.get("recipe", ""), each.get("backbone", ""))),
         "condition": words.condition,
         "duration": words.duration,
+        "moment": words.moment,
         "listed": words.listed,
         "nb": lambda text: str(text).replace(" %", "\u00a0%"),
         "md": tables.markdown,

@@ -90,14 +90,6 @@ class Run:
         found = {Condition(row["corruption"], row["severity"]) for row in self.rows if row["corruption"] != CLEAN}
         return sorted(found, key=lambda each: (words.place(each.corruption), each.severity))
 
-    @property
-    def corruptions(self) -> list[str]:
-        return list(dict.fromkeys(each.corruption for each in self.conditions))
-
-    @property
-    def severities(self) -> list[int]:
-        return sorted({each.severity for each in self.conditions})
-
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
         """Recipes and backbones for which both the baseline and the memory classifier can be compared."""
@@ -108,8 +100,8 @@ class Run:
         ]
 
     def called(self, pair: tuple[str, str]) -> str:
-        """Recipe and backbone, as far as there is more than one of them."""
-        recipes, backbones = ({pair[k] for pair in self.pairs} for k in (0, 1))
+        """Recipe and backbone, as far as there is more than one of them in the run."""
+        recipes, backbones = ({name[k] for name in self.contenders if any(name[1:])} for k in (1, 2))
         parts = [words.recipe(pair[0])] if len(recipes) > 1 or len(backbones) < 2 else []
         parts += [words.backbone(pair[1])] if len(backbones) > 1 else []
         return " · ".join(part for part in parts if part)
@@ -232,8 +224,10 @@ class Run:
             found.append("No condition has been finished yet.")
         elif not self.about["finished"]:
             found.append("The run has not come to its end.")
+        counts: dict[tuple[int, int], list[str]] = {}
         for name, there, wanted in self.gaps:
-            found.append(f"{self.full_name(name)}: {there} of {wanted} rows.")
+            counts.setdefault((there, wanted), []).append(self.full_name(name))
+        found += [f"{there} of {wanted} rows: {'; '.join(names)}." for (there, wanted), names in counts.items()]
         for kind, given, say in (("recipe", 1, words.recipe), ("backbone", 2, words.backbone)):
             asked = _texts(self.settings, f"{kind}s", kind)
             missing = [each for each in asked if self.rows and each not in {name[given] for name in self.contenders}]
@@ -270,7 +264,7 @@ def _contenders(rows: list[dict[str, Any]]) -> dict[Contender, list[int]]:
 def _order(name: Contender) -> tuple[Any, ...]:
     recipes, backbones = list(words.RECIPES), list(words.BACKBONES)
     return (
-        name.model in words.CONTROLS,
+        name.model in UNPAIRED,
         recipes.index(name.recipe) if name.recipe in recipes else -1 if not name.recipe else len(recipes),
         backbones.index(name.backbone) if name.backbone in backbones else len(backbones),
         *name[1:],

@@ -67,7 +67,7 @@ def headlines(names: Sequence[str], runs: Sequence[Run], heads: Sequence[finding
         *(Column(title) for title in ("Run", "Study", "Data", "State", "Cases", "Conditions")),
         *(Column(title, "Mean accuracy") for title in ("Baseline", "Memory")),
         *(Column(title, "Gain over the baseline") for title in ("Accuracy", "Balanced", "Clean", "Paper’s")),
-        Column("Warnings of controls", " "),
+        Column("Warnings", " "),
     ]
     return Table("headlines", "Headlines, in per cent and points, with 95 % intervals", heads_of, rows)
 

@@ -17,6 +17,14 @@ MODELS = {
     "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "random": ("Random routing", "a memory classifier whose clusters are drawn at random, of the same sizes"),
 }
+#: Shorter names, where there is little room.
+SHORT = {
+    "memory": "Memory",
+    "memory-paper": "Memory, paper’s feature",
+    "augmented": "Augmented",
+    "stage1-paper": "Stage 1, paper’s feature",
+    "prior": "Network × frequencies",
+}
 CONTROLS = ("majority", "stage1", "stage1-paper", "prior", "random")
 
 RECIPES = {
@@ -152,6 +160,17 @@ def listed(items: Iterable[str]) -> str:
     """
     *head, last = list(items) or [""]
     return f"{', '.join(head)} and {last}" if head else last
+
+
+def moment(text: str | None) -> str:
+    """A moment as people write it.
+
+    >>> moment("2026-11-16T06:03:04+00:00"), moment("2026-11-16T06:03:04")
+    ('2026-11-16 06:03 UTC', '2026-11-16 06:03')
+    """
+    day, _, rest = str(text or "").partition("T")
+    zone = " UTC" if rest.endswith(("+00:00", "Z")) else ""
+    return f"{day} {rest[:5]}{zone}".strip()
 
 
 def duration(seconds: float | None) -> str:

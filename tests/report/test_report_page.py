@@ -1,0 +1,323 @@
+"""The page of a run: the numbers are those of the store, and the sentences are true."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from memclf.evaluate import Condition, opened, summarise
+from memclf.exceptions import StoreError
+from memclf.report import build, findings, words
+from memclf.report.run import Contender, Run
+
+
+class Page(HTMLParser):
+    """Tables as lists of rows of text, ids, addresses and pictures without a description."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.ids, self.addresses, self.mute, self.open = [], [], [], [], []
+        self.cell = None
+        self.text = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.ids += [given["id"]] if "id" in given else []
+        self.addresses += [given[name] for name in ("src", "href") if name in given]
+        if tag == "img" and not given.get("alt"):
+            self.mute.append(given)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.cell = []
+        if tag not in ("meta", "img", "br", "path", "use"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append(" ".join("".join(self.cell).split()))
+            self.cell = None
+        if tag in self.open:
+            while self.open and self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "style":
+            return
+        self.text.append(data)
+        if self.cell is not None:
+            self.cell.append(f" {data}")
+
+    @property
+    def words(self):
+        return " ".join("".join(self.text).split()).replace("\u00a0", " ")
+
+    def table(self, first):
+        """Rows of the table whose head begins with these words, by their first cell."""
+        for rows in self.tables:
+            for k, row in enumerate(rows):
+                if row[: len(first)] == list(first):
+                    return {line[0]: line[1:] for line in rows[k + 1 :]}
+        raise AssertionError(f"no table begins with {first}")
+
+
+def page_of(run):
+    return Page(build(run).read_text(encoding="utf-8"))
+
+
+def test_the_numbers_of_the_contenders_are_those_of_the_store(made):
+    run = made()
+    shown = page_of(run).table(["Model", "Accuracy", "Balanced"])
+    with opened(run / "results.sqlite") as store:
+        rows = store.rows()
+    assert len(shown) == 7
+    for model in ("baseline", "memory", "majority", "stage1", "prior", "random"):
+        mine = [row for row in rows if row["model"] == model]
+        clean = next(row for row in mine if row["corruption"] == "clean")
+        corrupted = [row for row in mine if row["corruption"] != "clean"]
+        cells = [cell.split()[0] for cell in shown[words.model(model)]]
+        assert cells[0] == f"{100 * clean['accuracy']:.1f}"
+        assert cells[1] == f"{100 * clean['balanced_accuracy']:.1f}"
+        assert cells[2] == f"{100 * np.mean([row['accuracy'] for row in corrupted]):.1f}"
+        assert cells[3] == f"{100 * np.mean([row['balanced_accuracy'] for row in corrupted]):.1f}"
+        assert cells[6] == f"{100 * np.mean([row['coverage'] for row in corrupted]):.1f}"
+
+
+def test_intervals_and_gains_are_those_of_the_summary(made):
+    run = made(seeds=(0, 1))
+    with opened(run / "results.sqlite") as store:
+        summary = summarise(store)
+    found = Run(run)
+    assert len(found.common) == summary["conditions"] == 30
+    for each in summary["models"]:
+        name = Contender(each["model"], each["recipe"], each["backbone"])
+        assert found.contenders[name] == each["seeds"]
+        for balanced, measure in ((False, "accuracy"), (True, "balanced_accuracy")):
+            assert found.mean(name, balanced=balanced)._asdict() == pytest.approx(each["mean"][measure])
+            assert found.mean(name, [Condition()], balanced=balanced)._asdict() == pytest.approx(each["clean"][measure])
+            if name.model in ("memory", "prior"):
+                gain = found.gain([name[1:]], model=name.model, balanced=balanced)
+                assert gain._asdict() == pytest.approx(each["gain"]["mean"][measure])
+
+
+def test_a_gain_is_called_a_gain_with_its_interval_and_the_papers_beside_it(made):
+    run = made()
+    gain = Run(run).gain([("vanilla", "efficientnet_lite0")])
+    text = page_of(run).words
+    interval = f"95 % interval {words.points(gain.low)} to {words.points(gain.high)}"
+    assert f"a gain of {100 * gain.value:.1f} points ({interval})" in text
+    # leaf_architectures, resnet50, over fog, brightness, contrast, gaussian noise, motion blur and snow
+    assert "The paper’s gain +4.5 points; vanilla ResNet50, the same 6 corruptions" in text
+    assert "None of the 4 controls does as well as the memory classifier" in text
+
+
+def test_a_loss_is_called_a_loss(made):
+    run = made(skill={"baseline": (0.9, 0.05), "memory": (0.88, 0.09)})
+    text = page_of(run).words
+    assert "A loss against the baseline" in text
+    assert re.search(r"a loss of \d+\.\d points \(95 % interval −\d+\.\d to −\d+\.\d\)", text)
+    assert "a gain of" not in text
+    markdown = (run / "report.md").read_text(encoding="utf-8")
+    assert "a loss of" in markdown
+    assert "a gain of" not in markdown
+
+
+def test_an_interval_that_contains_zero_is_no_gain(made):
+    run = made(skill={"baseline": (0.9, 0.06), "memory": (0.9, 0.06)}, n=60, corruptions=("fog",), severities=(1,))
+    assert findings.headline(Run(run)).kind == "unclear"
+    text = page_of(run).words
+    assert "No clear difference from the baseline" in text
+    assert "that may well be chance" in text
+    assert "contains 0" in text
+
+
+def test_a_control_that_does_as_well_is_named(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.07), "prior": (0.9, 0.05), "majority": (None, 0)}
+    run = made(skill=skill)
+    text = page_of(run).words
+    assert "A gain that a control has too is no gain." in text
+    assert "“Network × class frequencies” beats the memory classifier" in text
+    assert "“Majority class”" not in " ".join(each for each in findings.warnings(Run(run)) if "balanced" in each)
+
+
+def test_the_sections_come_in_their_order_and_the_contents_lead_to_them(made):
+    page = page_of(made())
+    order = "headline data contenders paper severities opening memories routes overlays wrong gains settings"
+    assert [each for each in page.ids if each in order.split()] == order.split()
+    assert [each for each in page.addresses if each.startswith("#") and each[1:] in order.split()] == [
+        f"#{name}" for name in order.split()
+    ]
+
+
+def test_generated_data_are_announced_and_real_ones_are_not_called_generated(made):
+    assert "GENERATED data, not photographs." in page_of(made("a", source="generated")).words
+    real = page_of(made("b", source="real")).words
+    assert "GENERATED" not in real
+    assert "Real pictures." in real
+
+
+def test_the_page_is_one_small_offline_file_with_described_pictures(made):
+    run = made()
+    file = build(run)
+    text = file.read_text(encoding="utf-8")
+    page = Page(text)
+    assert len(text) < 5_000_000
+    assert not re.search(r"https?:|//[a-z]|@import|<script|<link", text)
+    assert all(address.startswith(("#", "data:image/")) for address in page.addresses)
+    assert sum(address.startswith("data:image/") for address in page.addresses) > 30
+    assert not page.mute
+    assert not page.open, "tags that are never closed"
+    assert len(set(page.ids)) == len(page.ids)
+
+
+def test_a_page_with_far_too_many_pictures_stays_under_five_megabytes(made):
+    run = made()
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    exhibits["hardest"] = []
+    for k in range(400):
+        pixels = rng.integers(0, 256, (300, 300, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(run / "exhibits" / f"big_{k}.jpg", quality=60)
+        about = {"picture": f"exhibits/big_{k}.jpg", "key": str(k), "truth": "a", "wrong_share": 1.0}
+        exhibits["hardest"].append({**about, "mostly_answered": "b"})
+        if k >= 99:
+            about["picture"] = "exhibits/big_1.jpg"
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    file = build(run)
+    assert file.stat().st_size < 5_000_000
+    assert re.search(r"\d+ pictures were left out", file.read_text(encoding="utf-8"))
+
+
+def test_a_partial_run_says_loudly_what_is_missing(made):
+    late = ("gaussian_noise", "motion_blur", "snow")
+    run = made(finished=False, exhibits=False, skip=lambda name, corruption, severity: corruption in late)
+    page = page_of(run)
+    assert "This is a PARTIAL report" in page.words
+    assert "The run has not come to its end." in page.words
+    assert "16 of 31 rows: Baseline · Vanilla · EfficientNet-Lite0" in page.words
+    assert "There are no pictures yet" in page.words
+    assert "PARTIAL" in (run / "report.md").read_text(encoding="utf-8")
+    assert "opening" not in page.ids
+
+
+def test_contenders_that_lag_behind_do_not_empty_the_means(made):
+    pairs = (("vanilla", "resnet18"), ("augmix", "resnet18"), ("cutmix", "resnet18"))
+
+    def behind(name, corruption, severity):
+        return name.recipe == "cutmix" or (name.recipe == "augmix" and (corruption != "fog" or severity > 1))
+
+    run = made(pairs=pairs, finished=False, skip=behind)
+    found = Run(run)
+    assert found.pairs == [("vanilla", "resnet18")]
+    assert len(found.common) == 30
+    text = page_of(run).words
+    assert "Left out of the means because they lag behind: Baseline · AugMix · ResNet18" in text
+    assert "Not begun: CutMix." in text
+
+
+def test_a_complete_run_does_not_call_itself_partial(made):
+    assert "PARTIAL" not in page_of(made()).words
+
+
+def test_a_run_without_any_result_has_a_page_too(made):
+    page = page_of(made(finished=False, exhibits=False, skip=lambda *_: True))
+    assert "There are no results yet." in page.words
+    assert "No condition has been finished yet." in page.words
+
+
+def test_a_run_without_a_memory_classifier_or_without_a_baseline_says_so(made):
+    assert "No memory classifier has been measured" in page_of(made("a", skill={"baseline": (0.9, 0.05)})).words
+    assert "No baseline has been measured" in page_of(made("b", skill={"memory": (0.9, 0.05)})).words
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="there is no .*results.sqlite; has the study been started"):
+        build(tmp_path)
+
+
+def test_nothing_that_comes_from_the_run_is_taken_for_markup(made):
+    nasty = "<script>alert('1')</script> & \"x\" | *y* $z_"
+    run = made(classes=[nasty, "b", "c"], settings={"note": nasty, nasty: [nasty]})
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    exhibits["opening"]["truth"] = exhibits["memories"][0]["label"] = exhibits["routes"][0]["key"] = nasty
+    exhibits["opening"]["answers"][0]["corrupted"] = nasty
+    exhibits["overlays"][0]["numbers"] = {nasty: 0.5}
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    text = build(run).read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert html.escape("<script>") in text
+    assert "<script" not in (run / "report.md").read_text(encoding="utf-8")
+
+
+def test_pictures_outside_the_run_folder_are_not_shown(made):
+    run = made()
+    secret = run.parent / "secret.png"
+    secret.write_bytes((run / "exhibits" / "memory_0.jpg").read_bytes())
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    exhibits["memories"] = [{**exhibits["memories"][0], "picture": "../secret.png", "members": [str(secret)]}]
+    exhibits["routes"] = exhibits["overlays"] = exhibits["hardest"] = []
+    exhibits["opening"] = {}
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    assert "data:image" not in build(run).read_text(encoding="utf-8")
+
+
+def test_a_damaged_picture_or_entry_does_not_stop_the_report(made):
+    run = made()
+    (run / "exhibits" / "memory_0.jpg").write_bytes(b"no picture")
+    (run / "exhibits" / "opening_clean.jpg").unlink()
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    exhibits["routes"].append({"condition": "fog 3", "memory": None, "similarity": None})
+    exhibits["memories"].append({"number": 7})
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    assert "no picture" in page_of(run).words
+
+
+def test_building_again_gives_the_same_files(made):
+    run = made()
+    build(run)
+    first = {file: file.read_bytes() for file in run.rglob("*") if file.is_file() and file.name != "results.sqlite"}
+    build(run)
+    assert {file: file.read_bytes() for file in first} == first
+
+
+def test_the_heat_map_and_the_worst_conditions_are_differences_of_rows(made):
+    run = made()
+    page = page_of(run)
+    with opened(run / "results.sqlite") as store:
+        right = {(r["model"], r["corruption"], r["severity"]): r["accuracy"] for r in store.rows()}
+    gains = {key[1:]: value - right["baseline", *key[1:]] for key, value in right.items() if key[0] == "memory"}
+    heat = page.table(["Corruption", "1", "2", "3", "4", "5", "Mean"])
+    for corruption in ("fog", "snow", "gaussian_noise"):
+        shown = [cell.split()[0] for cell in heat[words.corruption(corruption)]]
+        assert shown[:5] == [words.points(gains[corruption, severity]) for severity in range(1, 6)]
+    worst = page.table(["Condition", "Baseline", "Memory", "Gain"])
+    del gains["clean", 0]
+    least = min(gains, key=lambda key: (gains[key], f"{key[0]} {key[1]}"))
+    assert next(iter(worst)) == words.condition(f"{least[0]} {least[1]}")
+
+
+def test_several_trainings_are_averaged_in_the_headline_and_told_one_by_one(made):
+    pairs = (("vanilla", "resnet18"), ("augmix", "resnet18"))
+    run = made(pairs=pairs, skill={"baseline": (0.9, 0.09), "memory": (0.9, 0.06)})
+    found = Run(run)
+    single = [found.gain([pair]).value for pair in pairs]
+    assert found.gain(found.pairs).value == pytest.approx(np.mean(single))
+    text = page_of(run).words
+    assert "(means over 2 trainings)" in text
+    for pair, value in zip(pairs, single, strict=True):
+        assert f"{words.recipe(pair[0])}: a gain of {100 * value:.1f} points" in text
+
+
+def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
+    run = made(study="", pairs=(("", ""),), skill={"baseline": (0.9, 0.09), "memory": (0.9, 0.06)}, exhibits=False)
+    page = page_of(run)
+    assert "the paper has no such column" in page.words
+    assert "paper" not in page.ids

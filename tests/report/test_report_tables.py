@@ -1,0 +1,167 @@
+"""Tables and figures on disk."""
+
+import csv
+import re
+
+import pytest
+
+from memclf.report import build, compare
+from memclf.report.run import Run
+from memclf.report.tables import Column, Number, Table, latex, markdown, to_csv, to_latex, to_markdown
+from memclf.studies import paper
+
+NASTY = Table(
+    "nasty",
+    "50 % of a_b & c",
+    [Column("Class #1"), Column("x_y", "Group {1}"), Column("gain", "Group {1}")],
+    [['50 %, a_b | "q" \\ $5 ~ ^', Number(0.5, 0.4, 0.6), Number(-0.021, signed=True, mark="lose")]],
+)
+
+
+def balanced(text):
+    depth = 0
+    for letter in re.sub(r"\\[{}\\]", "", text):
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        assert depth >= 0
+    return depth == 0
+
+
+def test_csv_parses_back_with_the_ends_of_intervals_in_columns_of_their_own():
+    head, row = csv.reader(to_csv(NASTY).splitlines())
+    assert head == ["Class #1", "Group {1}: x_y", "Group {1}: x_y (low)", "Group {1}: x_y (high)", "Group {1}: gain"]
+    assert row == ['50 %, a_b | "q" \\ $5 ~ ^', "50.00", "40.00", "60.00", "-2.10"]
+
+
+def test_latex_has_its_special_letters_escaped_and_its_braces_closed():
+    text = to_latex(NASTY)
+    assert r"50 \% of a\_b \& c" in text
+    assert r"\textbackslash{} \$5 \textasciitilde{} \textasciicircum{}" in text
+    assert r"50.0 {\scriptsize [40.0 to 60.0]}" in text
+    assert "$-$2.1" in text
+    body = text.split("\n", 1)[1]  # the first line is a comment
+    assert not re.search(r"(?<!\\)[%#_]", body)
+    assert balanced(body)
+    for rule in ("toprule", "midrule", "bottomrule"):
+        assert f"\\{rule}" in text
+    assert text.count(r"\begin{") == text.count(r"\end{") == 2
+
+
+def test_latex_rows_have_as_many_cells_as_columns(made):
+    run = made(corruptions=("fog", "snow"), severities=(1, 5))
+    build(run)
+    files = sorted((run / "tables").glob("*.tex"))
+    assert len(files) >= 7
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        kinds = re.search(r"\\begin\{tabular\}\{([lr]+)\}", text).group(1)
+        lines = text[text.index("\\toprule") :].splitlines()
+        rows = [re.sub(r"\\&", "", line) for line in lines if line.endswith(r"\\") and "multicolumn" not in line]
+        assert rows
+        assert {line.count("&") + 1 for line in rows} == {len(kinds)}, file.name
+        assert text.isascii() or not re.search("[−±▲▼×–…·]", text)
+
+
+def test_markdown_rows_have_as_many_cells_as_columns_whatever_they_hold():
+    lines = to_markdown(NASTY).splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {4}
+    assert markdown("<b>`x`</b>") == r"&lt;b&gt;\`x\`&lt;/b&gt;"
+    assert latex("100 %") == r"100 \%"
+
+
+def test_every_table_and_every_figure_is_written(made):
+    run = made(corruptions=("fog", "snow"), severities=(1, 5))
+    build(run)
+    names = {file.stem for file in (run / "tables").iterdir()}
+    assert names == {
+        "contenders", "severities", "paper_leaf_architectures", "paper_leaf_feature_augmentation", "gains",
+        "worst_conditions", "confusions", "hardest", "settings",
+    }  # fmt: skip
+    assert all((run / "tables" / f"{name}.{kind}").is_file() for name in names for kind in ("csv", "tex"))
+    figures = {file.name for file in (run / "figures").iterdir()}
+    wanted = ("contenders", "severities", "gains", "opening", "memories", "routes", "overlays", "hardest")
+    assert figures == {f"{name}.png" for name in wanted}
+    assert all((run / "figures" / name).read_bytes()[:4] == b"\x89PNG" for name in figures)
+    linked = re.findall(r"\]\((figures/[^)]*)\)", (run / "report.md").read_text(encoding="utf-8"))
+    assert {f"figures/{name}" for name in figures} == set(linked)
+
+
+def test_the_papers_cells_stand_beside_ours(made):
+    run = made(pairs=(("augmix", "resnet50"), ("noisymix", "resnet50")), corruptions=("fog", "snow"), severities=(1, 5))
+    build(run)
+    with (run / "tables" / "paper_leaf_data_augmentation.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["Corruption"]: row for row in csv.DictReader(file)}
+    printed = paper.table("leaf_data_augmentation")
+    found = Run(run)
+    assert list(rows) == ["Clean", "Fog", "Snow", "Mean over corruptions"]
+    for name, title in (("fog", "Fog"), ("snow", "Snow"), ("clean", "Clean")):
+        row = rows[title]
+        assert float(row["AugMix: Paper: memory"]) == printed.rows[name]["augmix", "memory"]
+        assert float(row["CutMix, not run: Paper: baseline"]) == printed.rows[name]["cutmix", "baseline"]
+        mine = [r for r in found.rows if r["recipe"] == "augmix" and r["model"] == "memory" and r["corruption"] == name]
+        assert float(row["AugMix: Memory"]) == pytest.approx(
+            100 * sum(r["accuracy"] for r in mine) / len(mine), abs=0.01
+        )
+    both = [printed.rows[name]["noisymix", "baseline"] for name in ("fog", "snow")]
+    assert float(rows["Mean over corruptions"]["NoisyMix: Paper: baseline"]) == pytest.approx(sum(both) / 2)
+
+
+def test_a_tie_and_a_loss_beside_the_paper_are_not_marked_as_wins(made):
+    from memclf.report import contents
+
+    run = Run(made(pairs=(("vanilla", "resnet18"),), skill={"baseline": (0.9, 0.05), "memory": (0.9, 0.09)}))
+    table = next(each for each in contents.paper_tables(run) if each.name == "paper_leaf_architectures")
+    where = {(column.group, column.title): k for k, column in enumerate(table.columns)}
+    rows = {row[0]: row for row in table.rows}
+    assert rows["Mean over corruptions"][where["ResNet18", "Memory"]].mark == "lose"
+    assert rows["Mean over corruptions"][where["ResNet18", "Memory"]].sure
+    assert rows["Fog"][where["ResNet18", "Paper: memory"]].mark == "lose"  # 60 and 55 in the paper
+    assert rows["Motion blur"][where["ResNet18", "Paper: memory"]].mark == "tie"  # 74 and 74
+
+
+# ------------------------------------------------------------------------------------------------ runs side by side
+
+
+def test_runs_side_by_side_show_headlines_what_differs_and_every_model(made, tmp_path):
+    common = {"corruptions": ("fog", "snow"), "severities": (1, 5)}
+    first = made("first", **common)
+    second = made("second", skill={"baseline": (0.9, 0.05), "memory": (0.8, 0.09)}, source="real", **common)
+    third = made("third", finished=False, settings={"scale": "full"}, skip=lambda n, c, s: c == "snow", **common)
+    file = compare([first, second, third], tmp_path / "out")
+    text = file.read_text(encoding="utf-8")
+    assert file.name == "compare.html"
+    assert len(text) < 1_000_000
+    assert not re.search(r"https?:|<script|<link", text)
+    assert "a gain of" in text
+    assert "a loss of" in text
+    assert "PARTIAL run." in text
+    with (tmp_path / "out" / "tables" / "headlines.csv").open(encoding="utf-8", newline="") as lines:
+        rows = {row["Run"]: row for row in csv.DictReader(lines)}
+    for name, folder in (("first", first), ("second", second)):
+        run = Run(folder)
+        assert float(rows[name]["Gain over the baseline: Accuracy"]) == pytest.approx(
+            100 * run.gain(run.pairs).value, abs=0.01
+        )
+    assert [row["State"] for row in rows.values()] == ["complete", "complete", "partial"]
+    with (tmp_path / "out" / "tables" / "differing_settings.csv").open(encoding="utf-8", newline="") as lines:
+        differ = {row["Setting"]: row for row in csv.DictReader(lines)}
+    assert differ["source"]["second"] == "real"
+    assert differ["scale"] == {"Setting": "scale", "first": "quick", "second": "quick", "third": "full"}
+    assert "version of memclf" not in differ
+    with (tmp_path / "out" / "tables" / "models.csv").open(encoding="utf-8", newline="") as lines:
+        models = {row["Model"]: row for row in csv.DictReader(lines)}
+    assert models["Random routing"]["second: Accuracy"] == ""
+    markdown = (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
+    assert "**second**" in markdown
+
+
+def test_runs_on_other_cases_or_of_other_studies_are_not_compared_in_silence(made, tmp_path):
+    few = {"corruptions": ("fog",), "severities": (1,), "exhibits": False}
+    leaf, other, color = made("a", **few), made("b", n=60, **few), made("c", study="color", **few)
+    assert "not measured on the same test cases" in compare([leaf, other], tmp_path / "x").read_text(encoding="utf-8")
+    assert "of different studies: leaf and color" in compare([leaf, color], tmp_path / "y").read_text(encoding="utf-8")
+    assert "same test cases.</strong>" not in compare([leaf, leaf], tmp_path / "z").read_text(encoding="utf-8")
+
+
+def test_there_must_be_a_run_to_compare(tmp_path):
+    with pytest.raises(ValueError, match="there is no run to compare"):
+        compare([], tmp_path)

@@ -61,8 +61,6 @@ def acne_study(settings: Settings) -> Study:
         note += "; photographs are corrupted whole, lesions cropped afterwards"
 
     def features(name: str) -> Any:
-        if name == "paper":
-            raise StudyError("the acne study has one feature, which is the paper's; use --feature robust")
         return LesionFeatures()
 
     def similarity(name: str) -> Any:

@@ -57,11 +57,15 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
                     contenders, study.test, study.test.labels, conditions,
                     make=study.make, store=store, study=study.name, watcher=watch,
                 )  # fmt: skip
-            if not store.get("finished"):
-                store.put("finished", _now())
+            store.put("finished", store.get("finished") or _now())
+        except KeyboardInterrupt:
+            watch.says("stopping; a report of what is finished is being written")
+            _conclude(folder, store, study, settings, contenders, watch)
+            watch.says(f"{folder / 'report.html'} shows what is finished; the same command goes on from here")
+            raise
         finally:
             store.put("seconds", before + time.monotonic() - started)
-            _conclude(folder, store, study, settings, contenders, watch)
+        _conclude(folder, store, study, settings, contenders, watch)
         shutil.rmtree(folder / "models" / ".training", ignore_errors=True)
     finally:
         store.close()
@@ -135,8 +139,6 @@ def _conclude(
         )
     (folder / "summary.json").write_text(json.dumps(summarise(store), indent=1) + "\n")
     build(folder)
-    if not complete:
-        watch.says(f"stopped; {folder / 'report.html'} shows what is finished, and the same command goes on from here")
 
 
 def _remembered(make: Callable[[str, int], Any]) -> Callable[[str, int], Any]:

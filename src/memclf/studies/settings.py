@@ -196,6 +196,8 @@ def _check(settings: Settings) -> None:
         for value in getattr(settings, name):
             if value not in known:
                 raise StudyError(f"{value!r} is none of the {name} {', '.join(known)}")
+    if settings.study == "acne" and "paper" in settings.features:
+        raise StudyError("the acne study has one feature, which is the paper's; leave out --feature")
     for name in ("seeds", "recipes", "backbones", "severities", "features"):
         values = getattr(settings, name)
         if not values or len(set(values)) < len(values):

@@ -32,7 +32,7 @@ class Watch:
 
     def says(self, message: str) -> None:
         """One line that stays."""
-        self.console.print(Text(message))
+        self.console.print(Text(message), soft_wrap=True)
 
     def __enter__(self) -> Self:
         if self.console.is_terminal:

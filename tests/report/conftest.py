@@ -25,7 +25,7 @@ UNPAIRED = ("majority", "stage1")
 PAPER = ("fog", "brightness", "contrast", "gaussian_noise", "motion_blur", "snow")
 
 
-def make_run(
+def _make_run(
     folder,
     *,
     skill=None,
@@ -202,6 +202,11 @@ def _paint(folder):
     (folder / "exhibits.json").write_text(json.dumps(found))
 
 
+@pytest.fixture(scope="session")
+def make_run():
+    return _make_run
+
+
 @pytest.fixture
 def made(tmp_path):
     """A function that makes a run folder under the test's own directory."""
@@ -209,6 +214,6 @@ def made(tmp_path):
     def make(name="run", **kinds):
         folder = tmp_path / name
         folder.mkdir()
-        return make_run(folder, **kinds)
+        return _make_run(folder, **kinds)
 
     return make

@@ -47,7 +47,7 @@ def test_latex_has_its_special_letters_escaped_and_its_braces_closed():
 
 
 def test_latex_rows_have_as_many_cells_as_columns(made):
-    run = made(corruptions=("fog", "snow"), severities=(1, 5))
+    run = made(corruptions=("fog", "snow"), severities=(1, 5), exhibits=False)
     build(run)
     files = sorted((run / "tables").glob("*.tex"))
     assert len(files) >= 7
@@ -86,7 +86,12 @@ def test_every_table_and_every_figure_is_written(made):
 
 
 def test_the_papers_cells_stand_beside_ours(made):
-    run = made(pairs=(("augmix", "resnet50"), ("noisymix", "resnet50")), corruptions=("fog", "snow"), severities=(1, 5))
+    run = made(
+        pairs=(("augmix", "resnet50"), ("noisymix", "resnet50")),
+        corruptions=("fog", "snow"),
+        severities=(1, 5),
+        exhibits=False,
+    )
     build(run)
     with (run / "tables" / "paper_leaf_data_augmentation.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["Corruption"]: row for row in csv.DictReader(file)}
@@ -122,7 +127,7 @@ def test_a_tie_and_a_loss_beside_the_paper_are_not_marked_as_wins(made):
 
 
 def test_runs_side_by_side_show_headlines_what_differs_and_every_model(made, tmp_path):
-    common = {"corruptions": ("fog", "snow"), "severities": (1, 5)}
+    common = {"corruptions": ("fog", "snow"), "severities": (1, 5), "exhibits": False}
     first = made("first", **common)
     second = made("second", skill={"baseline": (0.9, 0.05), "memory": (0.8, 0.09)}, source="real", **common)
     third = made("third", finished=False, settings={"scale": "full"}, skip=lambda n, c, s: c == "snow", **common)

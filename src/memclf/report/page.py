@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,7 @@ def render(template: str, **shown: Any) -> str:
     return _environment(template.endswith(".html.j2")).get_template(template).render(**shown)
 
 
+@cache
 def _environment(escape: bool) -> Any:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined

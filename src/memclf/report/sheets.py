@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memclf.exceptions import MissingExtraError
 from memclf.report import words
-from memclf.report.charts import BLUE, INK, LINE, ORANGE, Chart, figure, kept
+from memclf.report.charts import BLUE, INK, LINE, ORANGE, SOFT, Chart
 from memclf.report.run import Run
+
+WIDTH, GAP, LETTERS = 1200, 18, 19  # pixels
+WIDEST = 560  # of one picture
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A picture (or the place of one) and lines of text below it, each with its colour."""
+
+    picture: Path | None
+    lines: tuple[tuple[str, str], ...] = ()
 
 
 def opening(run: Run, folder: Path) -> Chart | None:
@@ -17,120 +30,126 @@ def opening(run: Run, folder: Path) -> Chart | None:
     pictures = [run.picture(found.get(side)) for side in ("clean", "corrupted")]
     if not all(pictures):
         return None
-    answers = found.get("answers") or []
     truth, condition = str(found.get("truth", "")), words.condition(str(found.get("condition", "")))
-
-    def draw(width: float) -> Any:
-        whole = figure(width, 2.4 + 0.22 * len(answers))
-        sides = (("clean", "Clean"), ("corrupted", condition))
-        for panel, file, (side, title) in zip(whole.subplots(1, 2), pictures, sides, strict=True):
-            _show(panel, file)
-            panel.set_title(_plain(f"{title}; true class: {truth}"), fontsize=10, color=INK, loc="left")
-            for line, answer in enumerate(answers):
-                said = str(answer.get(side, ""))
-                colour = BLUE if said == truth else ORANGE
-                text = f"{'✓' if said == truth else '✗'} {words.model(str(answer.get('model')))}: {said}"
-                place = (0, -0.07 - 0.11 * line)
-                panel.annotate(_plain(text), place, xycoords="axes fraction", va="top", color=colour, fontsize=9)
-        return whole
-
+    tiles = []
+    for file, side, title in zip(pictures, ("clean", "corrupted"), ("Clean", condition), strict=True):
+        lines = [(f"{title}; true class: {truth}", INK)]
+        for answer in found.get("answers") or []:
+            said = str(answer.get(side, ""))
+            name = words.model(str(answer.get("model")))
+            lines.append((f"{'✓' if said == truth else '✗'} {name}: {said}", BLUE if said == truth else ORANGE))
+        tiles.append(Tile(file, tuple(lines)))
     told = f"{truth}, clean and under {condition}"
-    return kept("opening", "One picture, clean and corrupted", told, folder, draw, page=False)
+    return _kept("opening", "One picture, clean and corrupted", told, [tiles], folder)
 
 
 def memories(run: Run, folder: Path) -> Chart | None:
     """Each memory in a row with cases of its cluster."""
-    found = [each for each in run.exhibits.get("memories") or [] if run.picture(each.get("picture"))]
-    if not found:
-        return None
     rows = []
-    for each in found:
-        title = f"memory {each.get('number')}: {each.get('label')}\n{each.get('cases')} cases"
-        members = [(file, "") for file in map(run.picture, each.get("members") or []) if file]
-        rows.append([(run.picture(each["picture"]), title), *members])
-    return _grid("memories", "Memories and their clusters", rows, folder)
+    for each in run.exhibits.get("memories") or []:
+        lines = ((f"memory {each.get('number')}: {each.get('label')}", INK), (f"{each.get('cases')} cases", SOFT))
+        members = [Tile(file) for file in map(run.picture, each.get("members") or []) if file]
+        rows.append([Tile(run.picture(each.get("picture")), lines), *members])
+    return _kept("memories", "Memories and their clusters", "", rows, folder)
 
 
 def routes(run: Run, folder: Path) -> Chart | None:
     """Queries beside the memories that they were routed to."""
     known = {(each.get("model"), each.get("number")): each for each in run.exhibits.get("memories") or []}
-    rows = []
+    tiles = []
     for each in run.exhibits.get("routes") or []:
-        query = run.picture(each.get("picture"))
-        if query is None:
-            continue
-        memory = run.picture((known.get((each.get("model"), each.get("memory"))) or {}).get("picture"))
-        similarity, threshold = each.get("similarity"), each.get("threshold")
-        there = f"memory {each.get('memory')}" if each.get("memory", -1) >= 0 else "unknown"
-        numbers = f"{_two(similarity)} against {_two(threshold)}"
-        said = f"{words.condition(str(each.get('condition')))}: {each.get('truth')}"
-        rows.append([(query, said), (memory, f"{there}, {numbers}\nanswer: {each.get('answer')}")])
-    paired = [[cell for row in rows[k : k + 2] for cell in row] for k in range(0, len(rows), 2)]
-    return _grid("routes", "Sample routes: query and memory", paired, folder) if rows else None
+        memory = known.get((each.get("model"), each.get("memory"))) or {}
+        there = f"→ memory {each.get('memory')}" if (each.get("memory") or 0) >= 0 else "→ unknown"
+        truth, said = str(each.get("truth")), str(each.get("answer"))
+        query = ((words.condition(str(each.get("condition"))), INK), (f"true class: {truth}", SOFT))
+        numbers = f"{there}, {_two(each.get('similarity'))} against {_two(each.get('threshold'))}"
+        mark = (f"{'✓' if said == truth else '✗'} {said}", BLUE if said == truth else ORANGE)
+        tiles += [Tile(run.picture(each.get("picture")), query)]
+        tiles += [Tile(run.picture(memory.get("picture")), ((numbers, INK), mark))]
+    return _kept("routes", "Sample routes: query and memory", "", _rows(tiles), folder)
 
 
 def overlays(run: Run, folder: Path) -> Chart | None:
     """What the expert feature saw, clean and corrupted."""
-    found = [(run.picture(each.get("picture")), each) for each in run.exhibits.get("overlays") or []]
-    cells = [(file, f"{words.condition(str(each.get('condition')))}\n{_numbers(each)}") for file, each in found if file]
-    rows = [cells[k : k + 4] for k in range(0, len(cells), 4)]
-    return _grid("overlays", "What the expert feature sees", rows, folder) if rows else None
+    tiles = []
+    for each in run.exhibits.get("overlays") or []:
+        numbers = [f"{key.replace('_', ' ')} {_two(value)}" for key, value in (each.get("numbers") or {}).items()]
+        lines = [(words.condition(str(each.get("condition"))), INK), *((text, SOFT) for text in numbers)]
+        tiles.append(Tile(run.picture(each.get("picture")), tuple(lines)))
+    return _kept("overlays", "What the expert feature sees", "", _rows(tiles), folder)
 
 
 def hardest(run: Run, folder: Path) -> Chart | None:
     """Test cases that most answers get wrong."""
-    cells: list[tuple[Path | None, str]] = []
+    tiles = []
     for each in run.exhibits.get("hardest") or []:
-        file = run.picture(each.get("picture"))
-        if file is not None:
-            taken = f"{each.get('truth')}, taken for {each.get('mostly_answered')}"
-            cells.append((file, f"{taken}\nwrong: {words.percent(each.get('wrong_share'))} %"))
-    rows = [cells[k : k + 4] for k in range(0, len(cells), 4)]
-    return _grid("hardest", "Hardest test cases", rows, folder) if rows else None
-
-
-def _numbers(each: dict[str, Any]) -> str:
-    return ", ".join(f"{key.replace('_', ' ')} {_two(value)}" for key, value in (each.get("numbers") or {}).items())
+        taken = f"{each.get('truth')}, taken for {each.get('mostly_answered')}"
+        wrong = f"{words.percent(each.get('wrong_share'))} % wrong"
+        tiles.append(Tile(run.picture(each.get("picture")), ((taken, INK), (wrong, SOFT))))
+    return _kept("hardest", "Hardest test cases", "", _rows(tiles), folder)
 
 
 def _two(value: Any) -> str:
     return f"{value:.2f}" if isinstance(value, int | float) else "–"
 
 
-def _grid(name: str, title: str, rows: Sequence[Sequence[tuple[Path | None, str]]], folder: Path) -> Chart:
+def _rows(tiles: Sequence[Tile]) -> list[Sequence[Tile]]:
+    return [tiles[k : k + 4] for k in range(0, len(tiles), 4)]
+
+
+def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folder: Path) -> Chart | None:
+    """Paint the rows into `folder`/NAME.png; None when there is nothing to paint."""
+    if not rows:
+        return None
+    try:
+        import matplotlib
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError as error:
+        raise MissingExtraError('the report needs matplotlib: pip install "memclf[report]"') from error
+    # A font with many alphabets that comes with matplotlib.
+    font = ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), LETTERS)
     across = max(len(row) for row in rows)
+    width = min(WIDEST, (WIDTH - GAP * (across + 1)) // across)
+    pictures = [[_opened(tile.picture, width) for tile in row] for row in rows]
+    heights = [
+        max(picture.height for picture in line) + (LETTERS + 6) * max(len(tile.lines) for tile in row) + GAP
+        for line, row in zip(pictures, rows, strict=True)
+    ]
+    sheet = Image.new("RGB", (GAP + across * (width + GAP), GAP + sum(heights)), "white")
+    draw = ImageDraw.Draw(sheet)
+    top = GAP
+    for line, row, height in zip(pictures, rows, heights, strict=True):
+        for place, (picture, tile) in enumerate(zip(line, row, strict=True)):
+            left = GAP + place * (width + GAP)
+            sheet.paste(picture, (left, top))
+            draw.rectangle((left, top, left + picture.width - 1, top + picture.height - 1), outline=LINE)
+            for number, (text, colour) in enumerate(tile.lines):
+                below = top + picture.height + 4 + number * (LETTERS + 6)
+                draw.text((left, below), _fitting(text, font, width), fill=colour, font=font)
+        top += height
+    folder.mkdir(parents=True, exist_ok=True)
+    sheet.save(folder / f"{name}.png")
+    return Chart(name, title, alt or title)
 
-    def draw(width: float) -> Any:
-        whole = figure(width, len(rows) * (width / across * 0.75 + 0.45))
-        panels = whole.subplots(len(rows), across, squeeze=False)
-        for panel in panels.ravel():
-            panel.set_axis_off()
-        for line, row in zip(panels, rows, strict=True):
-            for panel, (file, text) in zip(line, row, strict=False):
-                _show(panel, file)
-                panel.set_title(_plain(text), fontsize=8, color=INK, loc="left")
-        return whole
 
-    return kept(name, title, title, folder, draw, page=False)
-
-
-def _show(panel: Any, file: Path | None) -> None:
+def _opened(file: Path | None, width: int) -> Any:
+    """The picture at this width; an empty place when there is none or it cannot be read."""
     from PIL import Image
 
-    panel.set_axis_off()
-    if file is None:
-        return
-    with Image.open(file) as picture:
-        panel.imshow(picture.convert("RGB"))
-    panel.add_patch(_frame(panel))
+    try:
+        if file is not None:
+            with Image.open(file) as picture:
+                height = max(1, min(width, round(picture.height * width / picture.width)))
+                return picture.convert("RGB").resize((round(picture.width * height / picture.height), height))
+    except OSError:
+        pass
+    return Image.new("RGB", (width, width // 2), "#f2f4f6")
 
 
-def _frame(panel: Any) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((0, 0), 1, 1, transform=panel.transAxes, fill=False, ec=LINE, lw=0.8)
-
-
-def _plain(text: str) -> str:
-    """No mathematics in labels that happen to hold dollars."""
-    return text.replace("$", r"\$")
+def _fitting(text: str, font: Any, width: int) -> str:
+    text = " ".join(text.split())
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(f"{text}…") > width:
+        text = text[:-1]
+    return f"{text}…"

@@ -18,8 +18,8 @@ $(BENCH_READY): $(READY)
 	$(BIN)/pip install -q --disable-pip-version-check -e ".[bench]"
 	@touch $@
 
-demo: $(READY)   ## the main job end to end, on a table whose distribution shifts
-	$(BIN)/python examples/inspection_line.py
+demo: $(READY)   ## the colour study: one network beside a memory classifier under 54 conditions, with a report
+	$(BIN)/memclf study color --out runs/demo
 
 test: $(READY)   ## all tests that need no extra data
 	$(BIN)/python -m pytest -q -m "not slow" -n auto

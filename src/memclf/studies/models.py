@@ -127,6 +127,16 @@ class _Maker:
         with warnings.catch_warnings():
             # The report says which weights were used; once is enough.
             warnings.filterwarnings("ignore", message="train='head' trains the last layer on what")
-            fitted = clone(template).fit(self.train, self.train.labels)
+            fitted = _quiet(clone(template).fit(self.train, self.train.labels))
         save(fitted, place)
         return fitted
+
+
+def _quiet(model: Any) -> Any:
+    """A model that says no more how far it is: from now on the study does."""
+    similarity = getattr(model, "similarity_", None)
+    parts = [model, similarity, getattr(similarity, "features_", None), getattr(model, "global_", None)]
+    for part in (*parts, *getattr(model, "estimators_", [])):
+        if hasattr(part, "verbose"):
+            part.verbose = 0
+    return model

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from rich.table import Table
 
 import memclf
 from memclf.evaluate import Condition, Contender, Store, evaluate, summarise
-from memclf.exceptions import StudyError
+from memclf.exceptions import MissingExtraError, StudyError
 from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
 
@@ -34,6 +35,8 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
     from memclf.studies import study_for
     from memclf.studies.models import train_all
 
+    if missing := [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]:
+        raise MissingExtraError(f'the report needs {", ".join(missing)}: pip install "memclf[report]"')
     console = Console(stderr=True) if console is None else console
     watch = Watch(console)
     study = study_for(settings)

@@ -159,6 +159,7 @@ def _paint(folder):
             "key": f"leaf/{i:03d}.jpg",
             "truth": CLASSES[i % 3],
             "memory": i % 3 if i != 5 else -1,
+            "nearest": i % 3,
             "similarity": 0.95 - 0.1 * i,
             "threshold": 0.7,
             "answer": CLASSES[i % 3] if i != 5 else "unknown",

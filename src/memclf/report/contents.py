@@ -14,8 +14,7 @@ from memclf.report import words
 from memclf.report.findings import CLEAN, PAPERS_BACKBONE, STUDIES, marked
 from memclf.report.run import UNPAIRED, Contender, Run
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table
-from memclf.studies import paper
-from memclf.studies.paper import PaperTable
+from memclf.studies.paper import PaperTable, tables_of
 
 DRAWS = 500  # for the many cells that are only coloured by their interval
 WORST = 10
@@ -121,7 +120,7 @@ def paper_tables(run: Run) -> list[Table]:
     """The paper's tables of this study with ours beside them; a table of which nothing was run is left out."""
     if run.study not in STUDIES:
         return []
-    found = (beside(run, table) for table in paper.tables_of(run.study))
+    found = (beside(run, table) for table in tables_of(run.study))
     return [table for table in found if table is not None]
 
 

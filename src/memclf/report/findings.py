@@ -11,7 +11,7 @@ from memclf.evaluate.store import Condition
 from memclf.report import words
 from memclf.report.run import Run
 from memclf.report.tables import Mark, Number
-from memclf.studies import paper
+from memclf.studies.paper import tables_of
 
 STUDIES = ("color", "leaf", "acne")
 CLEAN = Condition()
@@ -142,7 +142,7 @@ def counterpart(study: str, pair: tuple[str, str], corruptions: Iterable[str]) -
     if study not in STUDIES:
         return None
     recipe, backbone = pair
-    tables = {table.kind: table for table in paper.tables_of(study)}
+    tables = {table.kind: table for table in tables_of(study)}
     options = [(tables.get("recipe"), recipe)] if recipe != "vanilla" or study == "color" else []
     if recipe == "vanilla":
         options += [(tables.get("backbone"), backbone), (tables.get("backbone"), PAPERS_BACKBONE)]
@@ -160,24 +160,26 @@ def counterpart(study: str, pair: tuple[str, str], corruptions: Iterable[str]) -
 
 
 def warnings(run: Run) -> list[str]:
-    """Controls that do as well as the memory classifier, in plain words: per measure, one sentence each."""
+    """Controls that do as well as the memory classifier, in plain words: one sentence each.
+
+    A control does as well in a measure unless the whole interval of the paired difference is above 0.
+    """
     found = []
-    for balanced, measure in ((False, "accuracy"), (True, "balanced accuracy")):
-        for model in words.CONTROLS:
-            pairs = [pair for pair in run.pairs if run.contender(model, pair) in run.contenders]
+    for model in words.CONTROLS:
+        pairs = [pair for pair in run.pairs if run.contender(model, pair) in run.field]
+        level: list[str] = []
+        ahead: list[str] = []
+        for measure, balanced in (("accuracy", False), ("balanced accuracy", True)):
             apart = run.gain(pairs, over=model, balanced=balanced)
             if apart is None or apart.low > 0:
                 continue
-            ahead = words.points(abs(apart.value)).lstrip("+±")
-            name = f"“{words.model(model)}”"
-            interval = f"95 % interval of the difference {words.points(apart.low)} to {words.points(apart.high)}"
-            if apart.high < 0:
-                found.append(
-                    f"The control {name} beats the memory classifier by {ahead} points of {measure} ({interval})."
-                )
-            else:
-                found.append(
-                    f"The control {name} does as well as the memory classifier in {measure}: the memory classifier is "
-                    f"{ahead} points {'ahead' if apart.value >= 0 else 'behind'}, which may be chance ({interval})."
-                )
+            interval = f"95 % interval {words.points(apart.low)} to {words.points(apart.high)}"
+            said = f"{words.points(apart.value)} points of {measure} ({interval})"
+            (ahead if apart.high < 0 else level).append(said)
+        name = f"The control “{words.model(model)}”"
+        against = "memory classifier minus control"
+        if ahead:
+            found.append(f"{name} beats the memory classifier; {against}: {words.listed(ahead)}.")
+        if level:
+            found.append(f"{name} does as well as the memory classifier; {against}: {words.listed(level)}.")
     return found

@@ -91,6 +91,7 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "about": about,
         "charts": {name: chart for name, chart in drawn.items() if chart is not None},
         "exhibits": run.exhibits,
+        "answers": _answers(run),
         "size": contents.run_size(run),
         "left_out": [run.full_name(name) for name in run.contenders if name not in run.field],
     }
@@ -104,6 +105,14 @@ _SHEETS = {
     "overlays": sheets.overlays,
     "hardest": sheets.hardest,
 }
+
+
+def _answers(run: Run) -> list[dict[str, Any]]:
+    """Who answers what to the opening picture: recipe by recipe, the first one with whatever has none."""
+    found = (run.exhibits.get("opening") or {}).get("answers") or []
+    recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in found if each.get("recipe")))
+    order = {name: place for place, name in enumerate(recipes)}
+    return sorted(found, key=lambda each: (order.get(each.get("recipe"), 0), words.rank(str(each.get("model")))))
 
 
 def _losses(table: Table | None) -> bool:

@@ -58,14 +58,16 @@ def routes(run: Run, folder: Path) -> Chart | None:
     known = {(each.get("model"), each.get("number")): each for each in run.exhibits.get("memories") or []}
     tiles = []
     for each in run.exhibits.get("routes") or []:
-        memory = known.get((each.get("model"), each.get("memory"))) or {}
-        there = f"→ memory {each.get('memory')}" if (each.get("memory") or 0) >= 0 else "→ unknown"
+        number = each.get("memory")
+        found = isinstance(number, int) and number >= 0
+        memory = known.get((each.get("model"), number if found else each.get("nearest"))) or {}
+        there = f"→ memory {number}" if found else "→ unknown; the nearest:"
         truth, said = str(each.get("truth")), str(each.get("answer"))
         query = ((words.condition(str(each.get("condition"))), INK), (f"true class: {truth}", SOFT))
-        numbers = f"{there}, {_two(each.get('similarity'))} against {_two(each.get('threshold'))}"
+        numbers = f"{_two(each.get('similarity'))} against {_two(each.get('threshold'))}"
         mark = (f"{'✓' if said == truth else '✗'} {said}", BLUE if said == truth else ORANGE)
         tiles += [Tile(run.picture(each.get("picture")), query)]
-        tiles += [Tile(run.picture(memory.get("picture")), ((numbers, INK), mark))]
+        tiles += [Tile(run.picture(memory.get("picture")), ((there, INK), (numbers, SOFT), mark))]
     return _kept("routes", "Sample routes: query and memory", "", _rows(tiles), folder)
 
 

@@ -145,7 +145,7 @@ LATEX = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "−": "$-$", "±": r"$\pm$", "×": r"$\times$", "▲": r"$\blacktriangle$",
     "▼": r"$\blacktriangledown$", "→": r"$\rightarrow$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$",
-    "“": "``", "”": "''", "\n": " ",
+    "“": "``", "”": "''", "’": "'", "\n": " ",
 }  # fmt: skip
 
 

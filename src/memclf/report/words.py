@@ -9,11 +9,11 @@ from typing import Any
 MODELS = {
     "baseline": ("Baseline", "one network trained on all training cases (the global classifier)"),
     "memory": ("Memory classifier", "routes a case to a memory, whose local classifier answers"),
-    "memory-paper": ("Memory classifier, paper's feature", "the same with the expert feature as the paper has it"),
+    "memory-paper": ("Memory classifier, paper’s feature", "the same with the expert feature as the paper has it"),
     "augmented": ("Feature augmentation", "the network with the expert features joined to its last layer"),
     "majority": ("Majority class", "always answers the commonest training class"),
-    "stage1": ("Stage 1 alone", "answers the commonest label of the memory's cluster, without any network"),
-    "stage1-paper": ("Stage 1 alone, paper's feature", "the same with the expert feature as the paper has it"),
+    "stage1": ("Stage 1 alone", "answers the commonest label of the memory’s cluster, without any network"),
+    "stage1-paper": ("Stage 1 alone, paper’s feature", "the same with the expert feature as the paper has it"),
     "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "random": ("Random routing", "a memory classifier whose clusters are drawn at random, of the same sizes"),
 }
@@ -72,10 +72,10 @@ TERMS = {
     "stability": "Routing stability is the share of test cases that keep, when corrupted, the memory they had clean.",
     "oracle": "Oracle routing is the accuracy when every corrupted case is sent to the memory it had clean: what the "
     "local classifiers could reach with perfect routing.",
-    "control": "A control is a simple rival without the memory classifier's idea. What a control reaches too does "
+    "control": "A control is a simple rival without the memory classifier’s idea. What a control reaches too does "
     "not come from that idea.",
     "recipe": "A recipe is a way of training the network (AugMix, NoisyMix …); the backbone is the network itself.",
-    "threshold": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory's threshold.",
+    "threshold": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",
 }
 
 MINUS = "−"

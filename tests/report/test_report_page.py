@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from PIL import Image
 
 from memclf.evaluate import Condition, opened, summarise
-from memclf.exceptions import StoreError
+from memclf.exceptions import MissingExtraError, StoreError
 from memclf.report import build, findings, words
 from memclf.report.run import Contender, Run
 
@@ -253,6 +254,15 @@ def test_a_run_without_a_memory_classifier_or_without_a_baseline_says_so(made):
 def test_a_folder_without_results_is_refused(tmp_path):
     with pytest.raises(StoreError, match="there is no .*results.sqlite; has the study been started"):
         build(tmp_path)
+
+
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_a_missing_package_names_the_extra_before_anything_is_written(made, monkeypatch, package):
+    run = made(**small())
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=rf'the report needs {package}: pip install "memclf\[report\]"'):
+        build(run)
+    assert {file.name for file in run.iterdir()} == {"results.sqlite"}
 
 
 def test_nothing_that_comes_from_the_run_is_taken_for_markup(made):

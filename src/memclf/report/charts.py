@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from memclf.exceptions import MissingExtraError
 from memclf.report import contents, words
 from memclf.report.run import Contender, Run
 from memclf.report.tables import Number, Table
@@ -46,10 +45,8 @@ class Chart:
 
 
 def figure(width: float, height: float) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError('the report needs matplotlib: pip install "memclf[report]"') from error
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from functools import cache
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,8 @@ def _embedded(file: Path) -> str:
 
 def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     """Tables and figures are written into `folder`; returned is what the templates need."""
+    _needed("matplotlib")
+    _needed("jinja2")
     figures = folder / "figures"
     listed = [contents.contenders(run), contents.severities(run)] if run.field else []
     printed = contents.paper_tables(run)
@@ -139,13 +141,20 @@ def render(template: str, **shown: Any) -> str:
     return _environment(template.endswith(".html.j2")).get_template(template).render(**shown)
 
 
+def _needed(package: str) -> None:
+    """Say which extra brings a package, before any work is done."""
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise MissingExtraError(f'the report needs {package}: pip install "memclf[report]"') from error
+
+
 @cache
 def _environment(escape: bool) -> Any:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise MissingExtraError('the report needs jinja2: pip install "memclf[report]"') from error
+    _needed("jinja2")
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
     found = Environment(
         loader=PackageLoader("memclf.report", "templates"),
         autoescape=escape,

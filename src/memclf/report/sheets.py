@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memclf.exceptions import MissingExtraError
 from memclf.report import words
 from memclf.report.charts import BLUE, INK, LINE, ORANGE, SOFT, Chart
 from memclf.report.run import Run
@@ -103,11 +102,9 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
     """Paint the rows into `folder`/NAME.png; None when there is nothing to paint."""
     if not rows:
         return None
-    try:
-        import matplotlib
-        from PIL import Image, ImageDraw, ImageFont
-    except ImportError as error:
-        raise MissingExtraError('the report needs matplotlib: pip install "memclf[report]"') from error
+    import matplotlib
+    from PIL import Image, ImageDraw, ImageFont
+
     # A font with many alphabets that comes with matplotlib.
     font = ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), LETTERS)
     across = max(len(row) for row in rows)

@@ -6,6 +6,7 @@ under snow are not two independent trials.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,13 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+
+@lru_cache(maxsize=8)  # drawing takes longer than all that is done with it, and many means are over the same cases
+def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> list[Array]:
+    """How often each case of each group is in each resample."""
+    rng = np.random.default_rng(seed)
+    return [rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float32) for n in sizes]
 
 
 def mean_interval(
@@ -48,11 +56,9 @@ def mean_interval(
     groups = [np.arange(len(per_case))]
     if labels is not None:
         groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-    rng = np.random.default_rng(seed)
     drawn = np.zeros(draws)
     value = 0.0
-    for rows in groups:
-        times = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=draws)
+    for rows, times in zip(groups, _resamples(tuple(map(len, groups)), draws, seed), strict=True):
         drawn += times @ per_case[rows] / len(rows) / len(groups)
         value += float(per_case[rows].mean()) / len(groups)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])

@@ -5,7 +5,6 @@ What is shown is drawn by lot, from a seed, within groups that are named here, a
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -16,12 +15,13 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.evaluate.store import Condition, Name, Store
+from memclf.studies.pictures import LARGE, feature_of, much_to_see, outlined, packed, relates, sized
 
 if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
     from memclf.vision.images import ImageCollection
 
-LARGE, MEDIUM, SMALL = 320, 224, 128  # pixels of the longer side
+MEDIUM, SMALL = 224, 128  # pixels of the longer side
 SHARP = 16_000  # bytes up to which a picture stays a PNG
 MEMORIES = 12  # shown at least, if there are as many; those that routes lead to are shown as well
 MEMBERS = 6  # of a cluster: half of them the nearest to the memory, half the farthest
@@ -284,11 +284,11 @@ class _Show:
         return shown
 
     def overlays(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:
-        feature = _feature(self.memory.similarity_)
+        feature = feature_of(self.memory.similarity_)
         if feature is None or n < 1:
             return []
         looked_at = rng.permutation(len(self.test))[:LOOKED_AT].tolist()
-        case = max(looked_at, key=lambda row: _much_to_see(feature, self.test, row))
+        case = max(looked_at, key=lambda row: much_to_see(feature, self.test, row))
         shown: list[dict[str, Any]] = []
         for number, condition in enumerate([CLEAN, *_different(self.mine)][:n]):
             images = self._images(condition)
@@ -301,7 +301,7 @@ class _Show:
                 {
                     "condition": str(condition),
                     "key": self.keys[case],
-                    "picture": self._save(f"overlay_{number}", _drawn(images[case], masks), None),
+                    "picture": self._save(f"overlay_{number}", outlined(images[case], masks), None),
                     "numbers": {name: v if np.isfinite(v) else None for name, v in zip(names, values, strict=True)},
                 }
             )
@@ -352,8 +352,8 @@ class _Show:
 
     def _of_some(self, function: Any, images: ImageCollection, rows: list[int]) -> list[Any]:
         """What a function of images says of these; of all of them, where numbers depend on the other images."""
-        feature = _feature(self.memory.similarity_)
-        if feature is None or not _relates(feature):
+        feature = feature_of(self.memory.similarity_)
+        if feature is None or not relates(feature):
             return list(function(images[rows]))
         found = function(images)
         return [found[row] for row in rows]
@@ -367,19 +367,13 @@ class _Show:
 
         folder = self.run / "exhibits"
         folder.mkdir(parents=True, exist_ok=True)
-        picture = Image.fromarray(np.asarray(image if side is None else _sized(image, side)))
-        content, suffix = _packed(picture, format="PNG", optimize=True), ".png"
+        picture = Image.fromarray(np.asarray(image if side is None else sized(image, side)))
+        content, suffix = packed(picture, format="PNG", optimize=True), ".png"
         if len(content) > SHARP:
-            content, suffix = _packed(picture, format="JPEG", quality=85, subsampling=0, optimize=True), ".jpg"
+            content, suffix = packed(picture, format="JPEG", quality=85, subsampling=0, optimize=True), ".jpg"
         (folder / f"{name}{suffix}").write_bytes(content)
         self._written.add(f"{name}{suffix}")
         return f"exhibits/{name}{suffix}"
-
-
-def _packed(picture: Any, **options: Any) -> bytes:
-    stream = io.BytesIO()
-    picture.save(stream, **options)
-    return stream.getvalue()
 
 
 def _key(images: ImageCollection, position: int) -> str:
@@ -414,52 +408,3 @@ def _different(conditions: Iterable[Condition]) -> list[Condition]:
     known = {name for kind in KINDS for name in kind}
     kinds.append([condition for name, condition in sorted(chosen.items()) if name not in known])
     return [kind[k] for k in range(max(map(len, kinds))) for kind in kinds if k < len(kind)]
-
-
-def _feature(similarity: Any) -> Any:
-    """The expert feature that shows what it saw, be it in a part of a combined similarity; None if there is none."""
-    for each in (similarity, *getattr(similarity, "similarities_", ())):
-        feature = getattr(each, "features_", None)
-        if hasattr(feature, "masks") and hasattr(feature, "transform"):
-            return feature
-    return None
-
-
-def _relates(feature: Any) -> bool:
-    from memclf.vision.features import ImageFeatures
-
-    return getattr(type(feature), "relate", ImageFeatures.relate) is not ImageFeatures.relate
-
-
-def _much_to_see(feature: Any, images: ImageCollection, row: int) -> tuple[int, float]:
-    """How many masks are not empty, and how large the smallest of them is."""
-    masks = feature.masks(images[row], None if images.info is None else images.info[row])
-    sizes = [float(mask.mean()) for mask in masks.values() if mask.any()]
-    return len(sizes), min(sizes, default=0.0)
-
-
-def _sized(image: Any, side: int) -> Any:
-    """At most `side` pixels long; small images are enlarged by a whole number, so that their pixels stay sharp."""
-    import cv2
-
-    longest = max(image.shape[:2])
-    if longest > side:
-        size = [max(1, round(length * side / longest)) for length in image.shape[1::-1]]
-        return cv2.resize(image, size, interpolation=cv2.INTER_AREA)
-    return np.repeat(np.repeat(image, side // longest, axis=0), side // longest, axis=1)
-
-
-def _drawn(image: Any, masks: Mapping[str, Any]) -> Any:
-    """The image with the outlines of masks, at display size: lines and letters drawn before would be too fine."""
-    from memclf.vision.features import draw_masks
-
-    return draw_masks(_sized(image, LARGE), {name: _sized_mask(mask) for name, mask in masks.items()})
-
-
-def _sized_mask(mask: Any) -> Any:
-    """A mask at display size that takes the same share of the image, since the legend tells it."""
-    covered = _sized(mask.astype(np.float32), LARGE)
-    most = np.argsort(-covered, axis=None, kind="stable")[: round(float(mask.mean()) * covered.size)]
-    sized = np.zeros(covered.shape, dtype=bool)
-    sized.flat[most] = True
-    return sized

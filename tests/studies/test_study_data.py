@@ -120,7 +120,7 @@ def test_crops_that_are_files_of_their_own_are_corrupted_as_they_are(tmp_path):
         from PIL import Image
 
         Image.fromarray(image).save(tmp_path / f"{number}.png")
-    lines = [f"{n}.png,{'train' if n < 8 else 'test'},{'ab'[n % 2]},f{n % 3},10,10,30,30\n" for n in range(12)]
+    lines = [f"{n}.png,{'train' if n < 8 else 'test'},{'ab'[n % 2]},f{n},10,10,30,30\n" for n in range(12)]
     (tmp_path / "lesions.csv").write_text("file,split,label,face,x0,y0,x1,y1\n" + "".join(lines))
     train, test, lesions = load_lesions(tmp_path)
     assert (len(train), len(test), lesions) == (8, 4, None)

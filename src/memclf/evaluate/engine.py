@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+import joblib
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
@@ -33,7 +34,7 @@ class Contender:
 
     @property
     def name(self) -> Name:
-        return Name(self.model, self.recipe, self.backbone, self.seed)
+        return Name(self.model, self.recipe, self.backbone, int(self.seed))
 
 
 class Watcher(Protocol):
@@ -102,8 +103,9 @@ def evaluate(
     codes = np.searchsorted(classes, y)
     store.put_cases(_keys(X), codes, classes.tolist())
     made = conditions if isinstance(conditions, Mapping) else {}
-    asked = [Condition(*each) for each in conditions if tuple(each) != Condition()]
-    jobs = [Condition(), *dict.fromkeys(asked)]
+    made = {Condition(name, int(severity)): cases for (name, severity), cases in made.items()}
+    asked = [Condition(name, int(severity)) for name, severity in conditions]
+    jobs = list(dict.fromkeys([Condition(), *asked]))
     finished = store.finished()
     started, fresh = time.monotonic(), 0
     for number, condition in enumerate(jobs):
@@ -124,6 +126,7 @@ def evaluate(
             store.add(row, answers, routes)
             if watcher is not None:
                 watcher.finished(row)
+        del cases  # before the next ones are made
         fresh += 1
     wanted, names = set(jobs), {each.name for each in contenders}
     rows = [row for row in store.rows() if (row["corruption"], row["severity"]) in wanted]
@@ -145,22 +148,21 @@ def _measured(
     contender: Contender, X: Any, codes: Array, classes: Array, condition: Condition, store: Store, study: str
 ) -> tuple[Row, Array, Array | None]:
     clf = contender.estimator
+    coded = _Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
     if hasattr(clf, "predict_routed"):
         found: Routes = clf.route(X)
         routes = found.memory
-        said = _coded(clf.predict_routed(X, found), classes)
+        said = coded(clf.predict_routed(X, found))
         if hasattr(clf, "cluster_counts_"):
-            more["stage1_accuracy"] = metrics.accuracy(codes, _coded(labels_of_memories(clf, found), classes))
+            more["stage1_accuracy"] = metrics.accuracy(codes, coded(labels_of_memories(clf, found)))
         clean = routes if condition == Condition() else store.routes(contender.name)
         if clean is not None:
             more["routing_stability"] = float(np.mean(routes == clean))
-            more["oracle_accuracy"] = metrics.accuracy(
-                codes, _coded(clf.predict_routed(X, _sent(found, clean)), classes)
-            )
+            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.predict_routed(X, _sent(found, clean))))
     else:
-        said = _coded(clf.predict(X), classes)
+        said = coded(clf.predict(X))
     selective = metrics.selective_accuracy(codes, said)
     row = Row(
         study=study,
@@ -188,17 +190,28 @@ def _classes(contenders: Sequence[Contender], y: Array) -> Array:
     return np.unique(np.concatenate([np.unique(y), *found]))
 
 
-def _coded(answers: Array, classes: Array) -> Array:
-    """Answers as positions in the classes; -1 for what is none of them: unknown."""
-    answers = np.asarray(answers)
-    position = np.searchsorted(classes, answers.astype(classes.dtype)).clip(max=len(classes) - 1)
-    return np.where(classes[position] == answers, position, -1)
+class _Coder:
+    """Answers of a classifier as positions in the classes; -1 for its unknown, and for what is none of them."""
+
+    def __init__(self, clf: Any, classes: Array):
+        self.positions = {label: position for position, label in enumerate(classes.tolist())}
+        owner = getattr(clf, "memory_classifier", clf)
+        # A test label may be called as its unknown is, but then it cannot mean that class.
+        if hasattr(owner, "unknown_label_") and owner.unknown_label_ not in owner.classes_.tolist():
+            self.positions.pop(owner.unknown_label_, None)
+
+    def __call__(self, answers: Any) -> Array:
+        return np.array([self.positions.get(answer, -1) for answer in np.asarray(answers).tolist()], dtype=np.int64)
 
 
 def _keys(X: Any) -> list[str]:
+    """Names of the cases; those without a name bear a trace of what they are, so that others are told from them."""
     n = _cases.count(X)
     keys = [X.key(i) for i in range(n)] if hasattr(X, "key") else [None] * n
-    return [f"case {i}" if key is None else str(key) for i, key in enumerate(keys)]
+    if not any(key is None for key in keys):
+        return [str(key) for key in keys]
+    trace = joblib.hash([joblib.hash(image) for image in X] if hasattr(X, "corrupted") else X)[:8]
+    return [f"case {i} of {trace}" if key is None else str(key) for i, key in enumerate(keys)]
 
 
 def _minutes(seconds: float) -> str:

@@ -6,6 +6,7 @@ under snow are not two independent trials.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ from memclf._numbers import Array
 
 DRAWS = 2000
 LEVEL = 0.95
+KEPT = 4_000_000  # numbers of resamples that are kept for the next mean over as many cases
+
+Summed = Callable[[Array], Array]
 
 
 class Interval(NamedTuple):
@@ -26,10 +30,22 @@ class Interval(NamedTuple):
 
 
 @lru_cache(maxsize=8)  # drawing takes longer than all that is done with it, and many means are over the same cases
-def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> list[Array]:
-    """How often each case of each group is in each resample."""
+def _kept_resamples(sizes: tuple[int, ...], draws: int, seed: int) -> list[Summed]:
     rng = np.random.default_rng(seed)
-    return [rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float32) for n in sizes]
+    drawn = [rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float32) for n in sizes]
+    return [times.__matmul__ for times in drawn]
+
+
+def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> Iterator[Summed]:
+    """For each group a function from its cases' scores to their sum in each resample; one resample at a time."""
+    rng = np.random.default_rng(seed)
+    for n in sizes:
+        chances = np.full(n, 1 / n)
+
+        def summed(scores: Array, n: int = n, chances: Array = chances) -> Array:
+            return np.array([rng.multinomial(n, chances) @ scores for _ in range(draws)])
+
+        yield summed
 
 
 def mean_interval(
@@ -58,8 +74,9 @@ def mean_interval(
         groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     drawn = np.zeros(draws)
     value = 0.0
-    for rows, times in zip(groups, _resamples(tuple(map(len, groups)), draws, seed), strict=True):
-        drawn += times @ per_case[rows] / len(rows) / len(groups)
+    resamples = _kept_resamples if draws * len(per_case) <= KEPT else _resamples
+    for rows, summed in zip(groups, resamples(tuple(map(len, groups)), draws, seed), strict=True):
+        drawn += summed(per_case[rows]) / len(rows) / len(groups)
         value += float(per_case[rows].mean()) / len(groups)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high))

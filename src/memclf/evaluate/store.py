@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -155,14 +155,20 @@ class Store:
 
     def put_cases(self, keys: Iterable[str], labels: Array, classes: Iterable[Any]) -> None:
         """The test cases. A file that holds results on other cases refuses them."""
-        new = Cases([str(key) for key in keys], np.asarray(labels, dtype=np.int64), [_plain(c) for c in classes])
+        keys = [str(key).encode(errors="backslashreplace").decode() for key in keys]  # names of files may be anything
+        new = Cases(keys, np.asarray(labels, dtype=np.int64), [_plain(c) for c in classes])
         old = self.cases()
         if old is None:
             with self._db:
                 rows = zip(range(len(new.keys)), new.keys, new.labels.tolist(), strict=True)
                 self._db.executemany("INSERT INTO cases VALUES (?, ?, ?)", rows)
                 self._db.execute("INSERT OR REPLACE INTO run VALUES ('classes', ?)", (json.dumps(new.classes),))
-        elif old.keys != new.keys or old.classes != new.classes or not np.array_equal(old.labels, new.labels):
+        elif old.classes != new.classes:
+            raise StoreError(
+                f"{self.path or 'this store'} holds results on the classes {old.classes}, these are {new.classes}; "
+                "use a new file"
+            )
+        elif old.keys != new.keys or not np.array_equal(old.labels, new.labels):
             raise StoreError(
                 f"{self.path or 'this store'} holds results on {len(old.keys)} other test cases; use a new file"
             )
@@ -179,6 +185,7 @@ class Store:
 
     def add(self, row: Row, answers: Array, routes: Array | None = None) -> None:
         """One finished row with the answers behind it (positions in the classes, -1 for unknown)."""
+        row = replace(row, seed=int(row.seed), severity=int(row.severity), n=int(row.n))  # SQLite knows no numpy
         key = (*row.name, *row.condition)
         packed = None if routes is None else np.asarray(routes, dtype="<i4").tobytes()
         with self._db:

@@ -33,8 +33,8 @@ class Scores:
         self.conditions = [each for each in found if each[0] != CLEAN and self._everywhere(each)]
 
     def _everywhere(self, condition: tuple[str, int]) -> bool:
-        have = {_cell(r) for r in self._rows if _at(r) == condition}
-        return have == set(self.cells)
+        have = {(*_cell(r), r["seed"]) for r in self._rows if _at(r) == condition}
+        return have == {(*_cell(r), r["seed"]) for r in self._rows}
 
     def seeds(self, cell: Cell) -> list[int]:
         return sorted({row["seed"] for row in self._rows if _cell(row) == cell})
@@ -99,7 +99,7 @@ def _measures(scores: Scores, cell: Cell, conditions: list[tuple[str, int]]) -> 
 
 def _gain(scores: Scores, cell: Cell, other: Cell, conditions: list[tuple[str, int]]) -> dict[str, Any] | None:
     right, against = scores.right(cell, conditions), scores.right(other, conditions)
-    if right is None or against is None or right.shape != against.shape:
+    if right is None or against is None or scores.seeds(cell) != scores.seeds(other):
         return None
     return {
         "accuracy": _plain(paired_interval(right, against)),

@@ -243,7 +243,7 @@ def gains(run: Run, pair: tuple[str, str]) -> Table:
         line.append(marked(run.gain([pair], conditions_of(run, name), draws=DRAWS)))
         rows.append(line)
     heads = [Column("Corruption"), *(Column(str(level), "Severity") for level in levels), Column("Mean", " ")]
-    suffix = "" if len(run.pairs) < 2 else "_" + "_".join(part for part in pair if part)
+    suffix = "" if len(run.pairs) < 2 else "_" + "_".join(part for part in pair if part).replace("/", "_")
     called = "" if len(run.pairs) < 2 else f", {run.called(pair)}"
     return Table(f"gains{suffix}", f"Gain of the memory classifier over its baseline, in points{called}", heads, rows)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Self
 
+import joblib
 import numpy as np
 
 from memclf import _cases
@@ -47,8 +48,8 @@ class RandomSimilarity(Similarity):
 
     def _draw(self, X: Any, position: int) -> float:
         key = X.key(position) if hasattr(X, "key") else None
-        name = np.asarray(X[position]).tobytes() if key is None else key.encode()
-        seen = hashlib.blake2b(f"{self.random_state} ".encode() + name, digest_size=8)
+        name = joblib.hash(_cases.take(X, np.array([position]))) if key is None else key
+        seen = hashlib.blake2b(f"{self.random_state} {name}".encode(errors="backslashreplace"), digest_size=8)
         return int.from_bytes(seen.digest(), "little") / 2**64
 
     def compare(self, A: Any, B: Any) -> Array:

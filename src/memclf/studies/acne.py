@@ -5,22 +5,21 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 
-from memclf.exceptions import StudyError
+from memclf.exceptions import ImageError, StudyError
 from memclf.similarity import TreeSimilarity
 from memclf.studies.generated import skin_photographs
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision import ImageCollection
 from memclf.vision.features import LesionFeatures
-from memclf.vision.files import Pixels, read_image, window
+from memclf.vision.features.lesion import BOX, Box, box_of, cut_box, given_box, marked_lesions
+from memclf.vision.files import Pixels, window
 
-BOX = ("x0", "y0", "x1", "y1")
 MARGIN = 3.0  # side of a crop, in sides of the lesion's box
 LEAST = 48  # pixels of a crop's side
 HIDDEN = (
@@ -88,7 +87,7 @@ def load_lesions(
     ----------
     folder : path
         Holds ``lesions.csv``: `file` (relative to the folder), `split` ("train" or "test"), `label`, `face`, and the
-        box `x0`, `y0`, `x1`, `y1` in pixels of that file. A file that is listed more than once is a photograph.
+        box `x0`, `y0`, `x1`, `y1` in pixels of that file. If any file is listed more than once, all are photographs.
         More columns (`mask`, `box_area`, `face_median_box_area`) are for `LesionFeatures`.
     split : path or None
         Another CSV file with the columns `file` and `split`.
@@ -103,10 +102,14 @@ def load_lesions(
     for row in rows:
         if row.get("mask"):
             row["mask"] = str(folder / row["mask"])
-    parts_of = {name: [row for row in rows if row["split"] == name] for name in ("train", "test")}
+    parts_of = {name: [row for row in rows if row["split"].strip().lower() == name] for name in ("train", "test")}
     for name, found in parts_of.items():
         if not found:
             raise StudyError(f"{listing} names no lesion for {name!r}")
+    for column in ("file", "face"):
+        named = [{str(row.get(column) or "") for row in parts_of[name]} for name in ("train", "test")]
+        if both := sorted((named[0] & named[1]) - {""}):
+            raise StudyError(f"the {column} {both[0]} is in both train and test; keep it in one of them")
     whole = len({row["file"] for row in rows}) < len(rows)
     if not whole:
         return _as_crops(folder, parts_of["train"]), _as_crops(folder, parts_of["test"]), None
@@ -158,43 +161,33 @@ def crops(photographs: ImageCollection, lesions: list[Lesion]) -> ImageCollectio
 
 def _crops_of(photographs: ImageCollection, position: int, lesions: list[Lesion]) -> list[tuple[Pixels, Lesion]]:
     photograph = photographs[position]
-    return [_crop(photograph, lesion) for lesion in lesions]
+    cut = []
+    for number, lesion in enumerate(lesions):
+        try:
+            cut.append(_crop(photograph, lesion))
+        except (ImageError, StudyError) as error:
+            raise StudyError(f"lesion {number + 1} of {lesion['file']}: {error}") from error
+    return cut
 
 
 def _crop(photograph: Pixels, lesion: Lesion) -> tuple[Pixels, Lesion]:
-    mask = _mask(lesion, photograph)
-    x0, y0, x1, y1 = _box(lesion, mask)
+    height, width = photograph.shape[:2]
+    mask = marked_lesions(lesion, height, width)
+    box = given_box(lesion)
+    if box is None and mask is None:
+        raise StudyError(f"it has neither a box ({', '.join(BOX)}) nor a mask")
+    x0, y0, x1, y1 = box_of(mask) if box is None and mask is not None else cast(Box, box)
+    inner = cut_box((x0, y0, x1, y1), height, width)
     side = max(LEAST, round(MARGIN * max(x1 - x0, y1 - y0)))
     left, top = (x0 + x1 - side) // 2, (y0 + y1 - side) // 2
     info = {name: value for name, value in lesion.items() if name not in HIDDEN}
-    info |= {"x0": x0 - left, "y0": y0 - top, "x1": x1 - left, "y1": y1 - top}
-    info["area"] = (x1 - x0) * (y1 - y0) if mask is None else int(mask[y0:y1, x0:x1].sum())
+    info |= {"x0": x0 - left, "y0": y0 - top, "x1": x1 - left, "y1": y1 - top, "area": (x1 - x0) * (y1 - y0)}
     if mask is not None:
+        info["area"] = int(mask[inner[1] : inner[3], inner[0] : inner[2]].sum())
         info["mask"] = window(mask.astype(np.uint8), left, top, side).astype(bool)
+        if not info["area"]:
+            raise StudyError(f"its mask shows nothing inside the box {(x0, y0, x1, y1)}")
     return window(photograph, left, top, side), info
-
-
-def _mask(lesion: Lesion, photograph: Pixels) -> NDArray[np.bool_] | None:
-    given = lesion.get("mask")
-    if given is None or (isinstance(given, str) and not given):
-        return None
-    mask = read_image(given).max(axis=2) > 127 if isinstance(given, str) else np.asarray(given, dtype=bool)
-    if mask.shape != photograph.shape[:2]:
-        raise StudyError(f"the mask of {lesion['file']} is {mask.shape}, the photograph {photograph.shape[:2]}")
-    return mask
-
-
-def _box(lesion: Lesion, mask: NDArray[np.bool_] | None) -> tuple[int, int, int, int]:
-    if all(str(lesion.get(name, "")).strip() for name in BOX):
-        x0, y0, x1, y1 = (round(float(lesion[name])) for name in BOX)
-    elif mask is not None and mask.any():
-        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-        x0, y0, x1, y1 = int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
-    else:
-        raise StudyError(f"a lesion of {lesion['file']} has neither a box ({', '.join(BOX)}) nor a mask")
-    if x1 <= x0 or y1 <= y0:
-        raise StudyError(f"a lesion of {lesion['file']} has the empty box {(x0, y0, x1, y1)}")
-    return x0, y0, x1, y1
 
 
 def _cropping(

@@ -347,7 +347,7 @@ class _Show:
             made = self.make(*condition)
             if len(made) != len(self.test):
                 raise ValueError(f"{condition} has {len(made)} images, the clean test set {len(self.test)}")
-            self._made[condition] = made
+            self._made = {CLEAN: self.test, condition: made}  # one at a time: test sets may be large
         return self._made[condition]
 
     def _of_some(self, function: Any, images: ImageCollection, rows: list[int]) -> list[Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate import Contender, StageOne, controls_of
@@ -21,13 +24,21 @@ from memclf.vision import ImageClassifier
 Say = Callable[[str], None]
 
 
-def memory_model(feature: str, study: Study, settings: Settings) -> str:
-    """What a memory classifier with this feature is called: the first feature's is "memory"."""
-    return "memory" if feature == settings.features[0] else f"memory-{feature}"
+NAMES = {"robust": "memory", "paper": "memory-paper"}  # of memory classifiers, by their expert feature
 
 
-def train_all(study: Study, settings: Settings, folder: Path, say: Say, verbose: int) -> list[Contender]:
-    """All contenders of a study, fitted; what the folder holds already is loaded."""
+def train_all(
+    study: Study,
+    settings: Settings,
+    folder: Path,
+    say: Say,
+    verbose: int,
+    trained: Callable[[list[Contender]], object],
+) -> list[Contender]:
+    """All contenders of a study, fitted; what the folder holds already is loaded.
+
+    `trained` is called with the contenders so far whenever a recipe, backbone and seed is finished.
+    """
     train = study.train.remembering()  # described once for all of them
     found: list[Contender] = []
     cells = [(recipe, backbone, seed) for seed in settings.seeds for recipe, backbone in settings.cells()]
@@ -38,6 +49,7 @@ def train_all(study: Study, settings: Settings, folder: Path, say: Say, verbose:
         for control in maker.common():  # these do not depend on the network
             if control.name not in {each.name for each in found}:
                 found.append(control)
+        trained(found)
     return found
 
 
@@ -64,15 +76,15 @@ class _Maker:
     def contenders(self, augmented: bool) -> list[Contender]:
         made: dict[str, Any] = {}
         for feature in self.settings.features:
-            model = memory_model(feature, self.study, self.settings)
+            model = NAMES[feature]
             self.memories[model] = self._kept(model, self._memory(self.study.similarity(feature)))
             made[model] = self.memories[model]
         clf = self.memories["memory"]
-        sizes = clf.cluster_counts_.sum(axis=1).tolist()
-        made["random"] = self._kept("random", self._memory(RandomSimilarity(sizes, random_state=self.seed)))
+        chance = self._memory(RandomSimilarity(_sizes(clf), random_state=self.seed))
+        made["random"] = self._kept("random", chance.set_params(fallback="nearest"))  # it has nothing to be unsure of
         if augmented:
-            features = self.study.features(self.settings.features[0])
-            made["augmented"] = self._kept("augmented", self._network(features).set_params(random_state=self.seed))
+            network = self._network(self.study.features("robust"))
+            made["augmented"] = self._kept("augmented", network.set_params(random_state=_network_seed(self.seed)))
         made = {"baseline": clf.global_, **made, "prior": controls_of(clf)["prior"]}
         return [Contender(model, each, self.recipe, self.backbone, self.seed) for model, each in made.items()]
 
@@ -124,12 +136,25 @@ class _Maker:
                 return load(place)
             except ModelFolderError as error:
                 warnings.warn(f"{place} cannot be loaded ({error}); training it again", stacklevel=2)
+                shutil.rmtree(place)
         with warnings.catch_warnings():
             # The report says which weights were used; once is enough.
             warnings.filterwarnings("ignore", message="train='head' trains the last layer on what")
             fitted = _quiet(clone(template).fit(self.train, self.train.labels))
         save(fitted, place)
         return fitted
+
+
+def _sizes(clf: MemoryClassifier) -> list[int]:
+    """How many cases each local classifier was trained on, small clusters that were merged counted together."""
+    counts = clf.cluster_counts_.sum(axis=1)
+    home = clf.pool_.trained_with
+    return [int(counts[home == k].sum()) for k in np.unique(home)]
+
+
+def _network_seed(seed: int) -> int:
+    """The seed that a memory classifier with this seed gives to its global network: the baseline's."""
+    return int(check_random_state(seed).randint(2**31 - 1, size=4)[1])
 
 
 def _quiet(model: Any) -> Any:

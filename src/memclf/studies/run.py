@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -45,7 +46,7 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
     if folder != out:
         watch.says(f"{out} holds a run with other settings; this one goes to {folder}")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "settings.json").write_text(json.dumps({"fingerprint": digest, **settings.as_dict()}, indent=1) + "\n")
+    _write(folder / "settings.json", {"fingerprint": digest, **settings.as_dict()})
     store = Store(folder / RESULTS)
     try:
         _about(store, settings, study, command)
@@ -53,13 +54,17 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
         started, before = time.monotonic(), store.get("seconds") or 0.0
         contenders: list[Contender] = []
         try:
-            contenders = train_all(study, settings, folder / "models", watch.says, verbose=int(console.is_terminal))
-            conditions = [Condition(c, s) for c in settings.corruptions for s in settings.severities]
+
+            def measure(fitted: list[Contender], conditions: Sequence[Condition] = (), watcher: Any = None) -> None:
+                contenders[:] = fitted
+                test, options = study.test, {"store": store, "study": study.name, "watcher": watcher}
+                evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
+
+            # The clean test set at once, so that there is something to see while others are trained.
+            train_all(study, settings, folder / "models", watch.says, int(console.is_terminal), measure)
+            watch.knows(store.rows())
             with watch:
-                evaluate(
-                    contenders, study.test, study.test.labels, conditions,
-                    make=study.make, store=store, study=study.name, watcher=watch,
-                )  # fmt: skip
+                measure(contenders, [Condition(c, s) for c in settings.corruptions for s in settings.severities], watch)
             store.put("finished", store.get("finished") or _now())
         except KeyboardInterrupt:
             watch.says("stopping; a report of what is finished is being written")
@@ -125,36 +130,34 @@ def _conclude(
     from memclf.report import build
     from memclf.studies.exhibits import write_exhibits
 
-    complete = bool(store.get("finished"))
+    _write(folder / "summary.json", summarise(store))
     by_model = {each.model: each for each in reversed(contenders)}
-    if complete and "memory" in by_model and not (folder / "exhibits.json").is_file():
+    if store.get("finished") and "memory" in by_model and not (folder / "exhibits.json").is_file():
         watch.says("collecting pictures for the report")
         memory = by_model["memory"]
-        write_exhibits(
-            folder,
-            store,
-            test=study.test,
-            train=study.train,
-            memory=memory.estimator,
-            make=_remembered(study.make),
-            contender=(memory.recipe, memory.backbone, memory.seed),
-            seed=settings.seeds[0],
-        )
-    (folder / "summary.json").write_text(json.dumps(summarise(store), indent=1) + "\n")
+        try:
+            write_exhibits(
+                folder,
+                store,
+                test=study.test,
+                train=study.train,
+                memory=memory.estimator,
+                make=study.make,
+                contender=(memory.recipe, memory.backbone, memory.seed),
+                seed=settings.seeds[0],
+            )
+        except Exception as error:  # hours of work must not end without a report for want of pictures
+            watch.says(f"no pictures in the report: {type(error).__name__}: {error}")
     build(folder)
 
 
-def _remembered(make: Callable[[str, int], Any]) -> Callable[[str, int], Any]:
-    """The same, keeping the last condition that was made."""
-    last: dict[tuple[str, int], Any] = {}
-
-    def made(corruption: str, severity: int) -> Any:
-        if (corruption, severity) not in last:
-            last.clear()
-            last[corruption, severity] = make(corruption, severity).remembering()
-        return last[corruption, severity]
-
-    return made
+def _write(file: Path, content: dict[str, Any]) -> None:
+    """All of it or nothing: a run may be killed at any moment."""
+    text = json.dumps(content, indent=1) + "\n"
+    if not file.is_file() or file.read_text() != text:
+        part = file.with_suffix(".part")
+        part.write_text(text)
+        os.replace(part, file)
 
 
 def print_summary(summary: dict[str, Any], console: Console) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import StudyError
@@ -16,6 +17,7 @@ PAPER_RECIPES = ("vanilla", "adversarial", "augmix", "cutmix", "noisymix", "mani
 PAPER_BACKBONES = ("resnet50", "resnet18", "resnet34", "vgg11", "vgg16")
 LOCAL = ("heads", "networks")
 FEATURES = ("robust", "paper")
+LEAST_SIDE = 32  # pixels; smaller images are beyond the corruptions
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Settings:
         Local classifiers share the global network's backbone, or have networks of their own, as in the paper.
     epochs, local_epochs, batch_size, lr, momentum, weight_decay, schedule
         Of the training; local classifiers start from the global one.
-    features : tuple of {"robust", "paper"}
+    features : ("robust",) or ("robust", "paper")
         Which expert feature the memories are found with: one memory classifier for each.
     augmented : bool
         Also train networks with the expert feature joined ("feature augmentation").
@@ -94,6 +96,8 @@ class Settings:
     def fingerprint(self, data: str = "") -> str:
         """The same for runs whose rows may stand together: same settings, same data."""
         text = json.dumps(self.as_dict(), sort_keys=True) + data
+        if isinstance(self.pretrained, str) and Path(self.pretrained).is_file():
+            text += hashlib.blake2b(Path(self.pretrained).read_bytes()).hexdigest()
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
@@ -174,6 +178,8 @@ def settings_for(study: str, scale: str = "quick", **asked: Any) -> Settings:
     if strange:
         raise StudyError(f"a study has no setting {', '.join(strange)}")
     chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
+    if "features" in chosen:  # the robust one is always there; the paper's comes beside it
+        chosen["features"] = ("robust", *(each for each in dict.fromkeys(chosen["features"]) if each != "robust"))
     settings = Settings(study=study, scale=scale, **{**preset, **chosen})
     if not settings.corruptions:
         from memclf.vision import corruptions
@@ -202,6 +208,18 @@ def _check(settings: Settings) -> None:
         values = getattr(settings, name)
         if not values or len(set(values)) < len(values):
             raise StudyError(f"{name} must hold one or more different values, got {values}")
+    if settings.local == "networks" and settings.train == "head":
+        raise StudyError("networks of their own for local classifiers (--local networks) need --train all")
+    for name in ("image_size", "corrupt_at"):
+        size = getattr(settings, name)
+        if size is not None and (len(size) != 2 or min(size) < LEAST_SIDE):
+            raise StudyError(f"{name} must be at least {LEAST_SIDE} x {LEAST_SIDE} pixels, got {size}")
+    for name in ("epochs", "local_epochs", "batch_size", "lr"):
+        value = getattr(settings, name)
+        if value is not None and not value > 0:
+            raise StudyError(f"{name} must be above 0, got {value}")
+    if min(settings.seeds) < 0 or settings.patch_size < 2 * LEAST_SIDE:
+        raise StudyError(f"seeds must not be negative and patch_size at least {2 * LEAST_SIDE}")
     if settings.n_train < 20 or settings.n_test < 5:
         raise StudyError(f"n_train must be at least 20 and n_test 5, got {settings.n_train} and {settings.n_test}")
     try:

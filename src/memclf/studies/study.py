@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from memclf.studies.settings import Settings
@@ -49,13 +51,17 @@ class Study:
     min_cluster_size: int = 20
 
     def digest(self) -> str:
-        """Names and labels of all images, and the pixels of some: another data set is another run."""
+        """All that the run may depend on, in one word: another data set is another run."""
         seen = hashlib.blake2b(digest_size=12)
         for images in (self.train, self.test):
-            named = [f"{images.key(i)}\0{label}" for i, label in enumerate(np.asarray(images.labels).tolist())]
-            seen.update("\n".join(named).encode())
-            for position in np.linspace(0, len(images) - 1, 5).astype(int).tolist():
-                seen.update(np.ascontiguousarray(images[position]).tobytes())
+            about = images.info if images.info is not None else [None] * len(images)
+            labels = np.asarray(images.labels).tolist()
+            for position, (path, label, info) in enumerate(zip(images.paths, labels, about, strict=True)):
+                seen.update(joblib.hash((images.key(position), label, info)).encode())
+                seen.update(np.ascontiguousarray(images[position]) if path is None else path.read_bytes())
+                mask = (info or {}).get("mask")
+                if isinstance(mask, str) and mask:
+                    seen.update(Path(mask).read_bytes())
         return seen.hexdigest()
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -56,15 +57,23 @@ class Watch:
             self.says(self._line)
         self._draw()
 
+    def knows(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Rows that were finished before."""
+        for row in rows:
+            self._count(Row(**row))
+
     def finished(self, row: Row) -> None:
         """The engine has finished a row."""
+        self._count(row)
+        self._draw()
+
+    def _count(self, row: Row) -> None:
         cell = (row.model, row.recipe, row.backbone)
+        self._clean.setdefault(cell, [])
         if row.corruption == CLEAN:
             self._clean[cell].append(row.accuracy)
         else:
             self._sums[cell].append([row.accuracy, row.balanced_accuracy])
-        self._clean.setdefault(cell, [])
-        self._draw()
 
     def _draw(self) -> None:
         if self._live is not None:
@@ -81,6 +90,8 @@ class Watch:
             rows = self._sums.get(cell, [])
             means = [_percent([row[i] for row in rows]) for i in (0, 1)]
             table.add_row(*cell, _percent(self._clean[cell]), *means)
+        if len(self._clean) > WIDEST:
+            table.add_row(f"and {len(self._clean) - WIDEST} more")
         return table
 
 

@@ -71,7 +71,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """The same for features that measure the same: what it is and all it was given and has learned."""
         everything: Any = self.__getstate__()
         state = {k: v for k, v in everything.items() if k not in ("n_jobs", "verbose")}
-        return f"{type(self).__module__}.{type(self).__qualname__} {joblib.hash(state)}"
+        return f"{type(self).__qualname__} {id(type(self))} {joblib.hash(state)}"
 
     def _measured(self, images: ImageCollection) -> Array:
         """What `measure` says of each image."""

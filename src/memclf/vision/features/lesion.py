@@ -184,15 +184,15 @@ class LesionFeatures(ImageFeatures):
         if self.bins < 1:
             raise ValueError(f"bins must be at least 1, got {self.bins}")
         height, width = image.shape[:2]
-        marked = self._marked(info, height, width)
-        box = _given_box(info)
-        box = None if box is None else _cut(box, height, width)
+        marked = marked_lesions(info, height, width, self.root)
+        box = given_box(info)
+        box = None if box is None else cut_box(box, height, width)
         if marked is None:
             box = box or (width // 4, height // 4, width - width // 4, height - height // 4)
             lesion = _filled(box, height, width)
         elif box is None:
             lesion = _central_piece(marked)
-            box = _box_of(lesion)
+            box = box_of(lesion)
         else:
             lesion = marked & _filled(box, height, width)
             if not lesion.any():
@@ -204,26 +204,27 @@ class LesionFeatures(ImageFeatures):
             skin &= ~marked[where]
         return _Sight(where, np.ascontiguousarray(lesion[where]), skin)
 
-    def _marked(self, info: Info, height: int, width: int) -> Mask | None:
-        """All the lesions that the image's mask shows."""
-        mask = info.get("mask")
-        if _missing(mask):
-            return None
-        name = "mask"
-        if isinstance(mask, (str, os.PathLike)):
-            name = str(Path(self.root or "") / mask)
-            light = read_image(name).max(axis=2)
-            mask = light > light.max() / 2
-        mask = np.asarray(mask)
-        if mask.shape != (height, width):
-            raise ImageError(f"{name} has shape {mask.shape}, the image has height {height} and width {width}")
-        mask = mask.astype(bool)
-        if not mask.any():
-            raise ImageError(f"{name} shows no lesion")
-        return mask
+
+def marked_lesions(info: Info, height: int, width: int, root: str | os.PathLike[str] | None = None) -> Mask | None:
+    """All the lesions that the image's mask shows; None if there is no mask."""
+    mask = info.get("mask")
+    if _missing(mask):
+        return None
+    name = "mask"
+    if isinstance(mask, (str, os.PathLike)):
+        name = str(Path(root or "") / mask)
+        light = read_image(name).max(axis=2)
+        mask = light > light.max() / 2
+    mask = np.asarray(mask)
+    if mask.shape != (height, width):
+        raise ImageError(f"{name} has shape {mask.shape}, the image has height {height} and width {width}")
+    mask = mask.astype(bool)
+    if not mask.any():
+        raise ImageError(f"{name} shows no lesion")
+    return mask
 
 
-def _given_box(info: Info) -> Box | None:
+def given_box(info: Info) -> Box | None:
     """The box that is given, in whole pixels; parts of it may lie outside the image."""
     values: list[Any] = [info.get(name) for name in BOX]
     if all(_missing(value) for value in values):
@@ -238,7 +239,7 @@ def _given_box(info: Info) -> Box | None:
     return box
 
 
-def _cut(box: Box, height: int, width: int) -> Box:
+def cut_box(box: Box, height: int, width: int) -> Box:
     """The part of a box that is in the image."""
     cut = (max(0, box[0]), max(0, box[1]), min(width, box[2]), min(height, box[3]))
     if cut[0] >= cut[2] or cut[1] >= cut[3]:
@@ -250,7 +251,7 @@ def _known_area(info: Info) -> float | None:
     """The lesion's area, where it is known without a look at the image."""
     area = _first_of(info, AREA)
     if area is None and _missing(info.get("mask")):
-        box = _given_box(info)
+        box = given_box(info)
         if box is not None:  # all of it: a lesion is no smaller for being cut off by the edge
             return float((box[2] - box[0]) * (box[3] - box[1]))
     return area
@@ -266,7 +267,7 @@ def _filled(box: Box, height: int, width: int) -> Mask:
     return mask
 
 
-def _box_of(mask: Mask) -> Box:
+def box_of(mask: Mask) -> Box:
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 

@@ -5,6 +5,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from memclf import MemoryClassifier
 from memclf.evaluate import Condition, Contender, Store, accuracy, controls_of, evaluate, summarise
+from memclf.exceptions import StoreError
 from memclf.similarity import RandomSimilarity, RBFSimilarity
 
 SHIFT = np.array([0.6, 0.0])
@@ -213,3 +214,67 @@ def test_a_partial_run_is_summed_up_over_what_all_have_finished(table, fitted):
     assert not summary["complete"]
     assert Condition("drift", 1) == ("drift", 1)
     assert summarise(Store())["models"] == []
+
+
+def test_severities_and_seeds_may_be_numpy_numbers(table):
+    X, y, test, labels = table
+    store, knn = Store(), KNeighborsClassifier().fit(X, y)
+    contender = Contender("knn", knn, seed=np.int64(3))
+    conditions = [("drift", s) for s in np.arange(1, 3)]
+    rows = evaluate([contender], test, labels, conditions, make=lambda name, s: test + s * SHIFT, store=store)
+    assert [(row["seed"], row["severity"]) for row in rows] == [(3, 0), (3, 1), (3, 2)]
+    assert {type(value) for row in store.rows() for value in (row["seed"], row["severity"])} == {int}
+
+
+@pytest.mark.parametrize("label", ["other", None, -7, float("nan")])
+def test_unknown_may_have_any_label(label):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    y = (X[:, 0] > 0).astype(int)
+    clf = MemoryClassifier(RBFSimilarity(gamma=5.0), LogisticRegression(), unknown_label=label, random_state=0).fit(
+        X, y
+    )
+    row = evaluate({"memory": clf}, X, y, {("gone", 1): X + 1e6})[1]
+    assert (row["coverage"], row["accuracy"]) == (0.0, 0.0)
+
+
+def test_a_true_label_that_is_called_unknown_is_not_answered_by_declining(table, fitted):
+    _, _, X, _ = table
+    row = evaluate({"memory": fitted}, X + 1e6, np.repeat(["up", "unknown"], len(X) // 2))[0]
+    assert (row["accuracy"], row["coverage"]) == (0.0, 0.0)
+
+
+def test_a_store_refuses_other_cases_that_have_no_names(table):
+    X, y, test, labels = table
+    store, knn = Store(), {"knn": KNeighborsClassifier().fit(X, y)}
+    evaluate(knn, test, labels, store=store)
+    with pytest.raises(StoreError, match="other test cases"):
+        evaluate(knn, -test, labels, store=store)
+    with pytest.raises(StoreError, match="holds results on the classes"):
+        evaluate({"more": KNeighborsClassifier().fit(X, np.where(X[:, 1] > 1, "top", y))}, test, labels, store=store)
+
+
+def test_a_condition_counts_when_all_seeds_have_it(table):
+    X, y, test, labels = table
+    store, knn = Store(), KNeighborsClassifier().fit(X, y)
+    both = [Contender(model, knn, seed=seed) for seed in (0, 1) for model in ("baseline", "memory")]
+    evaluate(both, test, labels, {("drift", 1): test + SHIFT}, store=store)
+    evaluate(both[:2], test, labels, {("drift", 2): test + SHIFT}, store=store)
+    summary = summarise(store)
+    assert summary["conditions"] == 1
+    assert all(each["mean"] is not None for each in summary["models"])
+
+
+def test_gains_are_paired_by_the_same_seeds_only(table):
+    X, y, test, labels = table
+    store, knn = Store(), KNeighborsClassifier().fit(X, y)
+    evaluate([Contender("baseline", knn, seed=0), Contender("memory", knn, seed=5)], test, labels, store=store)
+    assert next(each for each in summarise(store)["models"] if each["model"] == "memory")["gain"]["clean"] is None
+
+
+def test_random_groups_are_drawn_for_tables_too():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": np.arange(40.0), "kind": ["a", "b"] * 20})
+    groups = RandomSimilarity((1, 1)).fit(frame).describe(frame)
+    assert 5 < groups.sum() < 35
+    assert np.array_equal(groups, RandomSimilarity((1, 1)).fit(frame).describe(frame.copy()))

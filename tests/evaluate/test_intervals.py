@@ -52,3 +52,13 @@ def test_scores_of_different_cases_cannot_be_paired():
         paired_interval(np.ones(3), np.ones(4))
     with pytest.raises(ValueError, match="no cases"):
         mean_interval(np.ones((2, 0)))
+
+
+def test_many_cases_are_resampled_without_keeping_the_resamples(monkeypatch):
+    right = (np.random.default_rng(0).random(300) < 0.7).astype(float)
+    labels = np.arange(300) % 3
+    kept = [mean_interval(right), mean_interval(right, labels)]
+    monkeypatch.setattr("memclf.evaluate.intervals.KEPT", 0)
+    for first, second in zip(kept, [mean_interval(right), mean_interval(right, labels)], strict=True):
+        assert second.value == first.value
+        assert second.low == pytest.approx(first.low, abs=0.01)

@@ -156,3 +156,74 @@ def test_the_authors_pipeline_corrupts_at_their_size():
     assert np.array_equal(study.make("gaussian_blur", 2)[0], expected[0])
     assert "300 x 300" in study.note
     assert "authors-299" in study.note
+
+
+def test_the_digest_notices_a_single_image_and_a_single_box(leaves, skin, tmp_path):
+    import shutil
+
+    from PIL import Image
+
+    folder = tmp_path / "leaves"
+    shutil.copytree(leaves, folder)
+    before = study_for(settings_for("leaf", data=str(folder))).digest()
+    victim = sorted((folder / "leaf").iterdir())[17]
+    Image.new("RGB", (128, 64), "red").save(victim)
+    assert study_for(settings_for("leaf", data=str(folder))).digest() != before
+    folder = tmp_path / "skin"
+    shutil.copytree(skin, folder)
+    before = study_for(settings_for("acne", data=str(folder))).digest()
+    with open(folder / "lesions.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    rows[-1]["x0"] = str(int(rows[-1]["x0"]) - 1)
+    lines = [",".join(row.values()) for row in rows]
+    (folder / "lesions.csv").write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
+    assert study_for(settings_for("acne", data=str(folder))).digest() != before
+
+
+def test_leaves_that_taught_the_feature_stay_out_of_the_test_set(tmp_path):
+    import shutil
+
+    from memclf.studies.leaf import outlined, taught
+
+    write_leaves(tmp_path / "made", 60, 0, height=64, width=128)
+    (tmp_path / "data" / "leaf").mkdir(parents=True)
+    ids = [*outlined()[:20], *(f"new{n}" for n in range(40))]
+    for name, file in zip(ids, sorted((tmp_path / "made" / "leaf").iterdir()), strict=True):
+        shutil.copy(file, tmp_path / "data" / "leaf" / f"{name}.jpg")
+    lines = [f"{name},{n % 2}\n" for n, name in enumerate(ids)]
+    (tmp_path / "data" / "dataset-full.csv").write_text("id,severity\n" + "".join(lines))
+    train, test, _ = load_leaves(tmp_path / "data")
+    assert len(outlined()) == len(set(outlined())) == 300
+    assert len(test) == 12
+    assert "none of them a test image" in taught(test)
+    assert "20 of them are TEST images" in taught(train)
+
+
+def test_a_face_in_both_parts_is_an_error(tmp_path):
+    lines = ["a.png,train,x,f1,1,1,9,9\n", "b.png,test,y,f1,1,1,9,9\n"]
+    (tmp_path / "lesions.csv").write_text("file,split,label,face,x0,y0,x1,y1\n" + "".join(lines))
+    with pytest.raises(StudyError, match="the face f1 is in both train and test"):
+        load_lesions(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ((500, 500, 520, 520), "lesion 1 of a: the box .* lies outside"),
+        (("nan", 1, 2, 3), "lesion 1 of a: .*must be four numbers"),
+        ((9, 9, 9, 20), "lesion 1 of a: .*is empty"),
+    ],
+)
+def test_a_box_that_makes_no_sense_names_the_photograph(box, message):
+    photograph = ImageCollection([np.zeros((100, 100, 3), dtype=np.uint8)], keys=["a"])
+    lesion = {"file": "a", "label": "nodule", **dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))}
+    with pytest.raises(StudyError, match=message):
+        crops(photograph, [lesion])
+
+
+def test_a_lesion_over_the_edge_keeps_its_mask():
+    pixels = np.zeros((100, 100, 3), dtype=np.uint8)
+    mask = np.zeros((100, 100), dtype=np.uint8)
+    mask[:15, :15] = 1
+    lesion = {"file": "a", "label": "nodule", "face": "x", "x0": -5, "y0": -5, "x1": 15, "y1": 15, "mask": mask}
+    assert crops(ImageCollection([pixels], keys=["a"]), [lesion]).info[0]["area"] == 225

@@ -147,6 +147,19 @@ def test_another_argument_starts_a_new_run_beside_the_old_one(run):
     assert not folder.with_name("run-3").exists()
 
 
+def test_a_damaged_model_is_trained_again_and_half_a_settings_file_never_appears(run, tmp_path):
+    import shutil
+
+    folder = tmp_path / "run"
+    shutil.copytree(run[0], folder)
+    manifest = folder / "models" / "vanilla-efficientnet_lite0-seed0" / "memory" / "manifest.json"
+    manifest.write_text("garbage")
+    _, err = finished(*TINY, "--out", folder)
+    assert "training it again" in err
+    json.loads(manifest.read_text())
+    assert rows_of(folder) == rows_of(run[0])
+
+
 def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):
     folder, _, _ = run
     (folder / "report.html").unlink()

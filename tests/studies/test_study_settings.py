@@ -55,8 +55,29 @@ def test_every_setting_is_part_of_the_fingerprint():
         ({"n_train": 3}, "at least 20"),
         ({"colour": 1}, "no setting colour"),
         ({"preset": "imagenet"}, "Did you mean"),
+        ({"local": "networks"}, "need --train all"),
+        ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32 x 32"),
+        ({"epochs": 0}, "epochs must be above 0"),
+        ({"seeds": (-1,)}, "not be negative"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(asked, message):
     with pytest.raises(StudyError, match=message):
         settings_for("leaf", **asked)
+
+
+def test_the_robust_feature_is_always_there_and_comes_first():
+    assert settings_for("color", features=["paper"]).features == ("robust", "paper")
+    assert settings_for("color", features=["paper", "robust"]).features == ("robust", "paper")
+    assert settings_for("color", features=["robust"]).features == ("robust",)
+
+
+def test_the_contents_of_a_file_of_weights_are_part_of_the_fingerprint(tmp_path):
+    from dataclasses import replace
+
+    file = tmp_path / "weights.safetensors"
+    prints = set()
+    for content in (b"one", b"two"):
+        file.write_bytes(content)
+        prints.add(replace(settings_for("leaf"), pretrained=str(file)).fingerprint())
+    assert len(prints) == 2

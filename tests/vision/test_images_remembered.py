@@ -22,7 +22,7 @@ class Brightness(ImageFeatures):
 
 @pytest.fixture
 def images():
-    return ImageCollection(squares(30)[0])
+    return ImageCollection(squares(30, size=36)[0])
 
 
 def test_nothing_is_computed_twice_for_the_same_image(images):
@@ -100,3 +100,17 @@ def test_corruptions_may_act_at_another_size():
     assert large[0].shape == (96, 64, 3)
     # A blur of as many pixels means less of a larger picture.
     assert large[0].std() > 2 * own[0].std()
+
+
+def test_features_of_two_classes_with_the_same_name_do_not_mix(images):
+    def made(factor):
+        class Scaled(ImageFeatures):
+            names = ("mean",)
+
+            def measure(self, image, info):
+                return [image.mean() * factor]
+
+        return Scaled()
+
+    remembering = images.remembering()
+    assert np.array_equal(2 * made(1).transform(remembering), made(2).transform(remembering))

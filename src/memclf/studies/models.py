@@ -83,8 +83,7 @@ class _Maker:
         chance = self._memory(RandomSimilarity(_sizes(clf), random_state=self.seed))
         made["random"] = self._kept("random", chance.set_params(fallback="nearest"))  # it has nothing to be unsure of
         if augmented:
-            network = self._network(self.study.features("robust"))
-            made["augmented"] = self._kept("augmented", network.set_params(random_state=_network_seed(self.seed)))
+            made["augmented"] = self._kept("augmented", self._network(self.study.features("robust")))
         made = {"baseline": clf.global_, **made, "prior": controls_of(clf)["prior"]}
         return [Contender(model, each, self.recipe, self.backbone, self.seed) for model, each in made.items()]
 
@@ -113,6 +112,7 @@ class _Maker:
             share_backbone=chosen.local == "heads",
             features=features,
             checkpoint=self.training,
+            random_state=_network_seed(self.seed),
             verbose=self.verbose,
         )
 
@@ -153,7 +153,7 @@ def _sizes(clf: MemoryClassifier) -> list[int]:
 
 
 def _network_seed(seed: int) -> int:
-    """The seed that a memory classifier with this seed gives to its global network: the baseline's."""
+    """One seed for all networks that start anew: the baseline, and those beside it."""
     return int(check_random_state(seed).randint(2**31 - 1, size=4)[1])
 
 

@@ -119,7 +119,7 @@ def corrupt_command(
 
 @app.command("study")
 def study_command(
-    name: Annotated[str, typer.Argument(help="color, leaf or acne.")],
+    name: Annotated[str, typer.Argument(help="color (or colour), leaf or acne.")],
     out: Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/NAME-SCALE.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder with real images. Without it they are generated.")] = None,
     split: Annotated[Path | None, typer.Option(help="CSV file that says which images are for testing.")] = None,
@@ -143,7 +143,8 @@ def study_command(
     augmented: Annotated[bool | None, typer.Option(help="Also train networks with the expert feature joined.")] = None,
     n_train: Annotated[int | None, typer.Option(help="Generated training images (acne: faces).")] = None,
     n_test: Annotated[int | None, typer.Option(help="Generated test images (acne: faces).")] = None,
-    patch_size: Annotated[int | None, typer.Option(help="L of the colour study.")] = None,
+    patch_size: Annotated[int | None, typer.Option(help="Side of the colour study's images, in pixels.")] = None,
+    min_cluster_size: Annotated[int | None, typer.Option(help="Smaller clusters share a classifier.")] = None,
 ) -> None:
     """Run one of the paper's case studies and write a report that puts every number beside the paper's.
 
@@ -151,8 +152,9 @@ def study_command(
     """
     try:
         from memclf.studies import settings_for
-        from memclf.studies.run import print_summary, run_study
+        from memclf.studies.run import print_summary, print_warnings, run_study
 
+        name = "color" if name == "colour" else name
         weights = {"none": None, "published": True}
         settings = settings_for(
             name,
@@ -178,6 +180,7 @@ def study_command(
             n_train=n_train,
             n_test=n_test,
             patch_size=patch_size,
+            min_cluster_size=min_cluster_size,
         )
         if pretrained is not None:
             settings = replace(settings, pretrained=weights.get(pretrained, pretrained))
@@ -189,6 +192,7 @@ def study_command(
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     print_summary(json.loads((folder / "summary.json").read_text()), Console())
+    print_warnings(folder, Console())
     typer.echo(f"report: {folder / 'report.html'}")
 
 
@@ -212,6 +216,9 @@ def compare_command(
     """Put runs side by side."""
     from memclf.report import compare
 
+    if len(runs) < 2:
+        typer.echo("error: give the folders of two or more runs", err=True)
+        raise typer.Exit(2)
     try:
         typer.echo(f"comparison: {compare(runs, out)}")
     except (MemclfError, OSError) as error:

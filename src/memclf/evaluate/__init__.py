@@ -11,7 +11,7 @@ from memclf.evaluate.metrics import (
     selective_accuracy,
 )
 from memclf.evaluate.store import Cases, Condition, Name, Row, Store, opened
-from memclf.evaluate.summary import Scores, summarise
+from memclf.evaluate.summary import Scores, difference, summarise
 
 __all__ = [
     "Cases",
@@ -30,6 +30,7 @@ __all__ = [
     "balanced_accuracy",
     "controls_of",
     "coverage",
+    "difference",
     "evaluate",
     "opened",
     "risk_coverage",

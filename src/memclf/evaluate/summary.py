@@ -70,6 +70,31 @@ def summarise(store: Store) -> dict[str, Any]:
     }
 
 
+def difference(store: Store, model: str, other: str, *, balanced: bool = False) -> Interval:
+    """How much better one model is than another over the corrupted conditions, paired on the same cases.
+
+    Models that were trained with several recipes and backbones are compared cell by cell and averaged; controls that
+    have no recipe (majority, stage 1) are compared with every cell. The clean test set counts where nothing else was
+    measured.
+    """
+    scores = Scores(store)
+    missing = [name for name in (model, other) if name not in {cell[0] for cell in scores.cells}]
+    if missing:
+        known = ", ".join(dict.fromkeys(cell[0] for cell in scores.cells)) or "none"
+        raise ValueError(f"no results of {missing[0]!r}; there are results of {known}")
+    conditions = scores.conditions or [(CLEAN, 0)]
+    apart = []
+    for cell in (each for each in scores.cells if each[0] == model):
+        for rival in (each for each in scores.cells if each[0] == other):
+            if cell[1:] == rival[1:] or ("", "") in (cell[1:], rival[1:]):
+                right, against = scores.right(cell, conditions), scores.right(rival, conditions)
+                if right is not None and against is not None:
+                    apart.append(right.mean(axis=0) - against.mean(axis=0))
+    if not apart:
+        raise ValueError(f"{model!r} and {other!r} have no recipe and backbone in common")
+    return mean_interval(np.array(apart), scores.labels if balanced else None)
+
+
 def _about(scores: Scores, cell: Cell) -> dict[str, Any]:
     clean, corrupted = [(CLEAN, 0)], scores.conditions
     found: dict[str, Any] = {

@@ -16,7 +16,7 @@ from memclf.report.run import UNPAIRED, Contender, Run
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table
 from memclf.studies.paper import PaperTable, tables_of
 
-DRAWS = 500  # for the many cells that are only coloured by their interval
+SIZES = ("image_size", "corrupt_at")
 WORST = 10
 CONFUSIONS = 8
 HARDEST = 12
@@ -209,7 +209,7 @@ def _ours(run: Run, pair: tuple[str, str], asked: list[Condition], first: str, o
     cells: list[Cell] = [Number(float(run.scores(Contender(first, *pair), asked).mean()))]
     for model in models[1:]:
         value = float(run.scores(Contender(model, *pair), asked).mean())
-        apart = marked(run.gain([pair], asked, model=model, over=first, draws=DRAWS))
+        apart = marked(run.gain([pair], asked, model=model, over=first))
         cells.append(Number(value, mark=apart.mark, sure=apart.sure))
     return cells
 
@@ -239,8 +239,8 @@ def gains(run: Run, pair: tuple[str, str]) -> Table:
         line: list[Cell] = [words.corruption(name)]
         for level in levels:
             here = [each for each in run.common if each == (name, level)]
-            line.append(marked(run.gain([pair], here, draws=DRAWS)) if here else Number(None, signed=True))
-        line.append(marked(run.gain([pair], conditions_of(run, name), draws=DRAWS)))
+            line.append(marked(run.gain([pair], here)) if here else Number(None, signed=True))
+        line.append(marked(run.gain([pair], conditions_of(run, name))))
         rows.append(line)
     heads = [Column("Corruption"), *(Column(str(level), "Severity") for level in levels), Column("Mean", " ")]
     suffix = "" if len(run.pairs) < 2 else "_" + "_".join(part for part in pair if part).replace("/", "_")
@@ -324,7 +324,8 @@ def hardest(run: Run) -> Table | None:
         if wrong[case] == 0:
             break
         answers = Counter(said[said[:, case] != run.cases.labels[case], case].tolist())
-        mostly = labels[answers.most_common(1)[0][0]]
+        most = max(answers.values())
+        mostly = " or ".join(labels[code] for code in sorted(answers) if answers[code] == most)
         rows.append([run.cases.keys[case], labels[run.cases.labels[case]], Number(float(wrong[case])), mostly])
     heads = [Column("Test case"), Column("True class"), Column("Wrong"), Column("Mostly answered")]
     title = "Hardest test cases: share of wrong answers of baseline and memory classifier under corruption, in per cent"
@@ -336,10 +337,23 @@ def hardest(run: Run) -> Table | None:
 
 def about(run: Run) -> Table:
     """What was asked for, as it was noted."""
-    rows: list[list[Cell]] = [[key, written(value)] for key, value in sorted(run.settings.items())]
+    told = {key: value for key, value in sorted(run.settings.items()) if not _idle(key, run)}
+    rows: list[list[Cell]] = [[key, size(value) if key in SIZES else written(value)] for key, value in told.items()]
     versions = run.about["versions"]
     rows += [[f"version of {key}", written(value)] for key, value in (versions or {}).items()]
     return Table("settings", "Settings and versions", [Column("What"), Column("Value")], rows)
+
+
+def _idle(key: str, run: Run) -> bool:
+    """Settings that say nothing about this run."""
+    if key in ("n_train", "n_test"):
+        return bool(run.settings.get("data"))
+    return key == "patch_size" and run.study != "color"
+
+
+def size(value: Any) -> str:
+    """Height and width as WIDTHxHEIGHT, which is how they are asked for."""
+    return f"{value[1]}x{value[0]}" if isinstance(value, list | tuple) and len(value) == 2 else written(value)
 
 
 def written(value: Any) -> str:

@@ -47,7 +47,8 @@ def marked(interval: Interval | None, *, faint: bool = False) -> Number:
         return Number(None, signed=True, faint=faint)
     value = interval.value
     mark: Mark = "win" if value > 5e-4 else "lose" if value < -5e-4 else "tie"
-    return Number(*interval, signed=True, mark=mark, sure=verdict(interval) != "unclear", faint=faint)
+    sure = verdict(interval) != "unclear" and interval.high > interval.low  # without width there is no telling
+    return Number(*interval, signed=True, mark=mark, sure=sure, faint=faint)
 
 
 def headline(run: Run) -> Headline:
@@ -160,9 +161,9 @@ def counterpart(study: str, pair: tuple[str, str], corruptions: Iterable[str]) -
 
 
 def warnings(run: Run) -> list[str]:
-    """Controls that do as well as the memory classifier, in plain words: one sentence each.
+    """Controls that the memory classifier is not surely better than, in plain words: one sentence each.
 
-    A control does as well in a measure unless the whole interval of the paired difference is above 0.
+    A control is named for a measure unless the whole interval of the paired difference is above 0.
     """
     found = []
     for model in words.CONTROLS:
@@ -181,5 +182,5 @@ def warnings(run: Run) -> list[str]:
         if ahead:
             found.append(f"{name} beats the memory classifier; {against}: {words.listed(ahead)}.")
         if level:
-            found.append(f"{name} does as well as the memory classifier; {against}: {words.listed(level)}.")
+            found.append(f"{name} cannot be told from the memory classifier; {against}: {words.listed(level)}.")
     return found

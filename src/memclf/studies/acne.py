@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 from memclf.exceptions import ImageError, StudyError
 from memclf.similarity import TreeSimilarity
 from memclf.studies.generated import skin_photographs
+from memclf.studies.generated.drawn import MARK
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision import ImageCollection
@@ -53,7 +54,10 @@ def acne_study(settings: Settings) -> Study:
         )
     else:
         train, photographs, lesions = load_lesions(Path(settings.data), settings.split)
-        source, what = "real", CREDIT
+        about = lesions if lesions is not None else photographs.info
+        source, what = whose(
+            Path(settings.data), [str(row.get("face")) for row in (about if about is not None else [])]
+        )
     test = photographs if lesions is None else crops(photographs, lesions)
     note = f"{what}; {len(train):,} training and {len(test):,} test lesions; {where_corrupted(settings)}"
     if lesions is not None:
@@ -76,6 +80,15 @@ def acne_study(settings: Settings) -> Study:
         source=source,
         note=f"{note}.",
     )
+
+
+def whose(folder: Path, faces: list[str]) -> tuple[str, str]:
+    """Whether the lesions are real, and whose they are, in words."""
+    if (folder / MARK).is_file():
+        return "generated", f"GENERATED skin with lesions in {folder}, not photographs"
+    if all(face.startswith("levle") for face in faces):  # as the photographs of ACNE04 are called
+        return "real", CREDIT
+    return "real", f"lesions in {folder}"
 
 
 def load_lesions(

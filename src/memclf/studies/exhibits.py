@@ -28,7 +28,6 @@ MEMBERS = 6  # of a cluster: half of them the nearest to the memory, half the fa
 HARDEST = 6
 LOOKED_AT = 12  # images among which the one for overlays is chosen
 BASELINE = "baseline"
-CONTROLS = ("majority", "stage1", "stage1-paper", "prior", "random")
 OPENING = (BASELINE, "augmented", "stage1-paper", "stage1", "memory-paper", "memory")
 NOISE = "gaussian_noise"
 # Of each kind the first that was run; kinds that differ most from each other come first.
@@ -308,7 +307,8 @@ class _Show:
         return shown
 
     def hardest(self, rng: np.random.Generator) -> list[dict[str, Any]]:
-        seen = [each for name, each in self.answers.items() if name.model not in CONTROLS]
+        rivals = [each for name, each in self.answers.items() if name.model in (BASELINE, self.model)]
+        seen = [{c: said for c, said in each.items() if c != CLEAN} or each for each in rivals]
         if not seen:
             return []
         wrong = np.mean([np.mean([a != self.truth for a in each.values()], axis=0) for each in seen], axis=0)
@@ -324,7 +324,7 @@ class _Show:
                     "picture": self._save(f"hardest_{number}", self.test[row], MEDIUM),
                     "truth": self.classes[self.truth[row]],
                     "wrong_share": float(wrong[row]),
-                    "mostly_answered": self._label(codes[counts.argmax()]),
+                    "mostly_answered": " or ".join(map(self._label, codes[counts == counts.max()])),
                 }
             )
         return shown
@@ -370,7 +370,7 @@ class _Show:
         picture = Image.fromarray(np.asarray(image if side is None else sized(image, side)))
         content, suffix = packed(picture, format="PNG", optimize=True), ".png"
         if len(content) > SHARP:
-            content, suffix = packed(picture, format="JPEG", quality=85, subsampling=0, optimize=True), ".jpg"
+            content, suffix = packed(picture, format="JPEG", quality=85, subsampling=0), ".jpg"
         (folder / f"{name}{suffix}").write_bytes(content)
         self._written.add(f"{name}{suffix}")
         return f"exhibits/{name}{suffix}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,19 @@ from memclf._numbers import Array
 from memclf.exceptions import StudyError
 from memclf.similarity import TreeSimilarity
 from memclf.studies.generated import leaf_pictures
+from memclf.studies.generated.drawn import MARK
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision import ImageCollection
 from memclf.vision.features import LeafColours
 
 TEST_SHARE = 0.2
+# Some files of the public data set, by which it is known.
+PUBLIC = {
+    "2": "2b1d9c62e51867a87cfb380a8eb44f01fb5b8be807dc49f09c6e1ee32346ea4a",
+    "3": "78a189c34e3b9e42811e8c3aeb4e3aadc0ea7d495c3cf1215d390ccbbc85bd53",
+    "4": "9647806c129dbf3a6bac1dca69fb8fd8b34de7cf51ce70c9c2858e60276357ff",
+}
 CREDIT = "coffee leaves of Esgario, Krohling and Ventura (esgario/lara2018, MIT)"
 
 
@@ -37,7 +45,10 @@ def leaf_study(settings: Settings) -> Study:
         )
     else:
         train, test, how = load_leaves(Path(settings.data), settings.split)
-        source, note = "real", f"{CREDIT}: {len(train):,} training and {len(test):,} test images, {how}; {taught(test)}"
+        source, what = whose(Path(settings.data))
+        note = f"{what}: {len(train):,} training and {len(test):,} test images, {how}"
+        if what == CREDIT:
+            note += f"; {taught(test)}"
 
     def features(name: str) -> Any:
         return LeafColours(method="taught" if name == "robust" else "paper")
@@ -70,6 +81,8 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
         one, else a stratified fifth is for testing.
     """
     listing = folder / "dataset-full.csv"
+    if not folder.is_dir():
+        raise StudyError(f"there is no folder {folder}")
     if not listing.is_file():
         raise StudyError(
             f"{folder} holds no dataset-full.csv; the leaf study reads the layout of the public repository: "
@@ -77,6 +90,9 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
         )
     images = ImageCollection.from_csv(listing, path="leaf/{id}.jpg", label="severity")
     ids = np.array([row["id"] for row in (images.info if images.info is not None else [])])
+    empty = [name for name, label in zip(ids.tolist(), np.asarray(images.labels).tolist(), strict=True) if label == ""]
+    if empty:
+        raise StudyError(f"{listing} gives no severity for {len(empty)} images, the first is id {empty[0]}")
     file = Path(split) if split is not None else folder / "split.csv"
     if split is None and not file.is_file():
         free = np.flatnonzero(~np.isin(ids, outlined()))  # the expert feature has learned nothing from these
@@ -86,7 +102,20 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
         return images[first], images[np.sort(second)], "a stratified fifth for testing"
     parts = _read_split(file)
     chosen = {name: _rows(ids, parts, name, file) for name in ("train", "test")}
-    return images[chosen["train"]], images[chosen["test"]], f"split by {file.name}"
+    left = len(ids) - len(chosen["train"]) - len(chosen["test"])
+    how = f"split by {file.name}" + (f", which leaves out {left} of the {len(ids)} images" if left else "")
+    return images[chosen["train"]], images[chosen["test"]], how
+
+
+def whose(folder: Path) -> tuple[str, str]:
+    """Whether the leaves are real, and whose they are, in words."""
+    if (folder / MARK).is_file():
+        return "generated", f"GENERATED leaf-like pictures in {folder}, not photographs"
+    for name, digest in PUBLIC.items():
+        file = folder / "leaf" / f"{name}.jpg"
+        if file.is_file() and sha256(file.read_bytes()).hexdigest() == digest:
+            return "real", CREDIT
+    return "real", f"leaves in {folder}"
 
 
 def outlined() -> list[str]:
@@ -108,11 +137,18 @@ def taught(test: ImageCollection) -> str:
 def _read_split(file: Path) -> dict[str, str]:
     try:
         with open(file, newline="", encoding="utf-8-sig") as stream:
-            return {row["id"]: row["split"].strip().lower() for row in csv.DictReader(stream)}
+            rows = [(row["id"].strip(), row["split"].strip().lower()) for row in csv.DictReader(stream)]
     except OSError as error:
         raise StudyError(f"{file} cannot be read: {error.strerror}") from error
     except (KeyError, AttributeError) as error:
         raise StudyError(f"{file} needs the columns id and split (train or test)") from error
+    parts: dict[str, str] = {}
+    for name, part in rows:
+        if part not in ("train", "test"):
+            raise StudyError(f"{file} says {part!r} for id {name}; the column split holds train or test")
+        if parts.setdefault(name, part) != part:
+            raise StudyError(f"{file} puts id {name} into both train and test")
+    return parts
 
 
 def _rows(ids: Array, parts: dict[str, str], name: str, file: Path) -> Array:

@@ -44,7 +44,7 @@ def train_all(
     cells = [(recipe, backbone, seed) for seed in settings.seeds for recipe, backbone in settings.cells()]
     for number, (recipe, backbone, seed) in enumerate(cells):
         say(f"training {recipe} {backbone} seed {seed} ({number + 1} of {len(cells)})")
-        maker = _Maker(study, settings, train, folder, recipe, backbone, seed, verbose)
+        maker = _Maker(study, settings, train, folder, recipe, backbone, seed, verbose, say)
         found += maker.contenders(augmented=settings.augmented and recipe == settings.recipes[0])
         for control in maker.common():  # these do not depend on the network
             if control.name not in {each.name for each in found}:
@@ -66,7 +66,9 @@ class _Maker:
         backbone: str,
         seed: int,
         verbose: int,
+        say: Say = print,
     ):
+        self.say = say
         self.study, self.settings, self.train = study, settings, train
         self.recipe, self.backbone, self.seed, self.verbose = recipe, backbone, seed, verbose
         self.place = folder / f"{recipe}-{backbone}-seed{seed}".replace("/", "_")
@@ -80,6 +82,12 @@ class _Maker:
             self.memories[model] = self._kept(model, self._memory(self.study.similarity(feature)))
             made[model] = self.memories[model]
         clf = self.memories["memory"]
+        if len(clf.memory_indices_) > len(np.unique(clf.pool_.trained_with)) == 1:
+            self.say(
+                f"all {len(clf.memory_indices_)} memories share ONE classifier, since their clusters hold fewer than "
+                f"{self.settings.min_cluster_size} cases: this run cannot show what routing brings. More training "
+                "images or a lower --min-cluster-size help"
+            )
         chance = self._memory(RandomSimilarity(_sizes(clf), random_state=self.seed))
         made["random"] = self._kept("random", chance.set_params(fallback="nearest"))  # it has nothing to be unsure of
         if augmented:
@@ -123,7 +131,7 @@ class _Maker:
             similarity,
             self._network(),
             start="global",
-            min_cluster_size=self.study.min_cluster_size,
+            min_cluster_size=self.settings.min_cluster_size,
             random_state=self.seed,
             verbose=self.verbose,
         )

@@ -16,6 +16,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import memclf
 from memclf.evaluate import Condition, Contender, Store, evaluate, summarise
@@ -41,10 +42,11 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
     console = Console(stderr=True) if console is None else console
     watch = Watch(console)
     study = study_for(settings)
+    _check_images(study)
     digest = settings.fingerprint(study.digest() + memclf.__version__)
     folder = folder_for(out, digest)
     if folder != out:
-        watch.says(f"{out} holds a run with other settings; this one goes to {folder}")
+        watch.says(f"{out} holds a run with other settings or other data; this one goes to {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "settings.json", {"fingerprint": digest, **settings.as_dict()})
     store = Store(folder / RESULTS)
@@ -78,6 +80,14 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
     finally:
         store.close()
     return folder
+
+
+def _check_images(study: Any) -> None:
+    """Images that cannot be read are found before hours of training, all of them at once."""
+    for images in (study.train, study.test):
+        if any(path is not None for path in images.paths) and (broken := images.broken(n_jobs=-1)):
+            said = "; ".join(list(broken.values())[:5])
+            raise StudyError(f"{len(broken)} images cannot be read: {said}")
 
 
 def folder_for(out: Path, fingerprint: str) -> Path:
@@ -174,6 +184,15 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
         shown = "" if gain is None else _gain(gain["accuracy"])
         table.add_row(*(each[name] for name in ("model", *told)), _pair(each["clean"]), _pair(each["mean"]), shown)
     console.print(table)
+
+
+def print_warnings(folder: Path, console: Console) -> None:
+    """What the report warns of, for those who read no further than the terminal."""
+    from memclf.report.findings import warnings
+    from memclf.report.run import Run
+
+    for sentence in warnings(Run(folder)):
+        console.print(Text(f"A gain that a control has too is no gain. {sentence}"), soft_wrap=True)
 
 
 def _pair(found: dict[str, Any] | None) -> str:

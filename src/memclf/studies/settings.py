@@ -52,7 +52,9 @@ class Settings:
     n_train, n_test : int
         Of generated data: images, or faces in the acne study.
     patch_size : int
-        L of the colour study.
+        L of the colour study: pixels of an image's side.
+    min_cluster_size : int
+        Local classifiers are trained on clusters from this size on; smaller ones join another.
     """
 
     study: str
@@ -82,6 +84,7 @@ class Settings:
     n_train: int = 300
     n_test: int = 100
     patch_size: int = 500
+    min_cluster_size: int = 20
 
     def cells(self) -> list[tuple[str, str]]:
         """Pairs of recipe and backbone that are trained."""
@@ -214,7 +217,7 @@ def _check(settings: Settings) -> None:
         size = getattr(settings, name)
         if size is not None and (len(size) != 2 or min(size) < LEAST_SIDE):
             raise StudyError(f"{name} must be at least {LEAST_SIDE} x {LEAST_SIDE} pixels, got {size}")
-    for name in ("epochs", "local_epochs", "batch_size", "lr"):
+    for name in ("epochs", "local_epochs", "batch_size", "lr", "min_cluster_size"):
         value = getattr(settings, name)
         if value is not None and not value > 0:
             raise StudyError(f"{name} must be above 0, got {value}")

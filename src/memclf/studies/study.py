@@ -35,8 +35,6 @@ class Study:
     source : {"real", "generated"}
     note : str
         Which data they are, for people.
-    min_cluster_size : int
-        Smaller clusters join another one.
     """
 
     name: str
@@ -48,7 +46,6 @@ class Study:
     make: Callable[[str, int], ImageCollection]
     source: str
     note: str
-    min_cluster_size: int = 20
 
     def digest(self) -> str:
         """All that the run may depend on, in one word: another data set is another run."""

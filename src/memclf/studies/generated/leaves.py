@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, class_of, generator, indices, write_csv
+from memclf.studies.generated.drawn import Drawn, class_of, generator, indices, mark, write_csv
 from memclf.studies.generated.leaf_drawing import (
     Shape,
     Symptoms,
@@ -137,6 +137,7 @@ def write_leaves(
         Image.fromarray(picture).save(folder / "leaf" / f"{index}.jpg", quality=95)
     write_csv(folder / "dataset-full.csv", rows, COLUMNS)
     write_csv(folder / "split.csv", rows, ("id", "split"))
+    mark(folder)
     return folder
 
 

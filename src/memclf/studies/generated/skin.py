@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, generator, indices, write_csv
+from memclf.studies.generated.drawn import Drawn, generator, indices, mark, write_csv
 from memclf.studies.generated.skin_drawing import (
     KINDS,
     LENGTH,
@@ -139,6 +139,7 @@ def write_skin(
         for lesion in lesions
     ]
     write_csv(folder / "lesions.csv", rows, (*COLUMNS, "mask") if masks else COLUMNS)
+    mark(folder)
     return folder
 
 

@@ -4,7 +4,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from memclf import MemoryClassifier
-from memclf.evaluate import Condition, Contender, Store, accuracy, controls_of, evaluate, summarise
+from memclf.evaluate import Condition, Contender, Store, accuracy, controls_of, difference, evaluate, summarise
 from memclf.exceptions import StoreError
 from memclf.similarity import RandomSimilarity, RBFSimilarity
 
@@ -278,3 +278,23 @@ def test_random_groups_are_drawn_for_tables_too():
     groups = RandomSimilarity((1, 1)).fit(frame).describe(frame)
     assert 5 < groups.sum() < 35
     assert np.array_equal(groups, RandomSimilarity((1, 1)).fit(frame).describe(frame.copy()))
+
+
+def test_any_two_models_can_be_compared_pairwise(table, fitted):
+    _, _, X, y = table
+    store = Store()
+    contenders = [
+        Contender("baseline", fitted.global_, "vanilla", "net"),
+        Contender("memory", fitted, "vanilla", "net"),
+        Contender("stage1", controls_of(fitted)["stage1"]),
+    ]
+    rows = evaluate(contenders, X, y, {("drift", 1): X + SHIFT}, store=store)
+    by = {row["model"]: row for row in rows if row["severity"]}
+    for other in ("baseline", "stage1"):
+        apart = difference(store, "memory", other)
+        assert apart.value == pytest.approx(by["memory"]["accuracy"] - by[other]["accuracy"])
+        assert apart.low <= apart.value <= apart.high
+        balanced = difference(store, "memory", other, balanced=True).value
+        assert balanced == pytest.approx(by["memory"]["balanced_accuracy"] - by[other]["balanced_accuracy"])
+    with pytest.raises(ValueError, match="no results of 'oracle'; there are results of baseline, memory, stage1"):
+        difference(store, "memory", "oracle")

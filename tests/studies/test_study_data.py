@@ -227,3 +227,52 @@ def test_a_lesion_over_the_edge_keeps_its_mask():
     mask[:15, :15] = 1
     lesion = {"file": "a", "label": "nodule", "face": "x", "x0": -5, "y0": -5, "x1": 15, "y1": 15, "mask": mask}
     assert crops(ImageCollection([pixels], keys=["a"]), [lesion]).info[0]["area"] == 225
+
+
+def test_nobody_s_images_are_taken_for_the_public_ones(leaves, skin, tmp_path):
+    import shutil
+
+    made = study_for(settings_for("leaf", data=str(leaves)))
+    assert made.source == "generated"
+    folder = tmp_path / "mine"
+    shutil.copytree(leaves, folder)
+    (folder / "GENERATED.txt").unlink()
+    mine = study_for(settings_for("leaf", data=str(folder)))
+    assert (mine.source, "Esgario" in mine.note) == ("real", False)
+    assert study_for(settings_for("acne", data=str(skin))).source == "generated"
+
+
+def test_a_leaf_without_a_severity_is_an_error(leaves, tmp_path):
+    (tmp_path / "leaf").symlink_to(leaves / "leaf")
+    (tmp_path / "dataset-full.csv").write_text("id,severity\n0,1\n1,\n2,2\n")
+    with pytest.raises(StudyError, match="no severity for 1 images, the first is id 1"):
+        load_leaves(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [("0,train\n1,tset\n", "says 'tset' for id 1"), ("0,train\n1,test\n0,test\n", "id 0 into both train and test")],
+)
+def test_a_split_that_contradicts_itself_is_an_error(leaves, tmp_path, lines, message):
+    (tmp_path / "split.csv").write_text("id,split\n" + lines)
+    with pytest.raises(StudyError, match=message):
+        load_leaves(leaves, str(tmp_path / "split.csv"))
+
+
+def test_images_that_a_split_leaves_out_are_counted(leaves, tmp_path):
+    (tmp_path / "split.csv").write_text("id,split\n0,train\n1,train\n2,test\n")
+    assert "leaves out 47 of the 50 images" in load_leaves(leaves, str(tmp_path / "split.csv"))[2]
+
+
+def test_all_broken_images_are_named_before_any_training(leaves, tmp_path):
+    import shutil
+
+    from memclf.studies.run import run_study
+
+    folder = tmp_path / "leaves"
+    shutil.copytree(leaves, folder)
+    for name in ("3", "45"):
+        (folder / "leaf" / f"{name}.jpg").write_bytes(b"no picture")
+    with pytest.raises(StudyError, match="1 images cannot be read.*3.jpg"):
+        run_study(settings_for("leaf", data=str(folder)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -191,8 +191,9 @@ def study_command(
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    print_summary(json.loads((folder / "summary.json").read_text()), Console())
-    print_warnings(folder, Console())
+    console = Console() if sys.stdout.isatty() else Console(width=120)  # files have room for the whole table
+    print_summary(json.loads((folder / "summary.json").read_text()), console)
+    print_warnings(folder, console)
     typer.echo(f"report: {folder / 'report.html'}")
 
 

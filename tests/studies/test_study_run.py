@@ -182,7 +182,8 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     [
         (["study", "cats"], "the studies are color, leaf, acne"),
         (["study", "leaf", "--scale", "huge"], "the scales are quick, full, paper"),
-        (["study", "leaf", "--data", "/nowhere/at/all"], "holds no dataset-full.csv"),
+        (["study", "leaf", "--data", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
+        (["study", "leaf", "--data", "."], "holds no dataset-full.csv"),
         (["study", "acne", "--data", "/nowhere/at/all"], "lesions.csv cannot be read"),
         (["study", "leaf", "--recipe", "voodoo"], "'voodoo' is none of the recipes"),
         (["study", "leaf", "--corruption", "rain"], "there is no corruption 'rain'"),

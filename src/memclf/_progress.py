@@ -1,4 +1,4 @@
-"""A progress bar on standard error when something is asked to be verbose, and nothing otherwise."""
+"""Progress on standard error when something is asked to be verbose, and nothing otherwise."""
 
 from __future__ import annotations
 
@@ -25,3 +25,15 @@ def say(message: str, verbose: int) -> None:
         import sys
 
         print(message, file=sys.stderr)
+
+
+def in_words(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> in_words(45), in_words(600), in_words(9000)
+    ('45 s', '10 min', '2 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -16,13 +16,6 @@ from memclf.routing import Routes
 TEMPERATURE = 2.0
 
 
-class Majority(DummyClassifier):
-    """Answers the commonest training class, always; it never looks at a case."""
-
-    def __init__(self) -> None:
-        super().__init__(strategy="most_frequent")
-
-
 class StageOne(ClassifierMixin, BaseEstimator):
     """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked."""
 
@@ -102,7 +95,8 @@ def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
     baseline = getattr(clf, "global_", None) if baseline is None else baseline
     counts = clf.cluster_counts_.sum(axis=0)
     labels = np.repeat(clf.classes_, counts)
-    found: dict[str, Any] = {"majority": Majority().fit(np.zeros((len(labels), 1)), labels), "stage1": StageOne(clf)}
+    majority = DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
+    found: dict[str, Any] = {"majority": majority, "stage1": StageOne(clf)}
     if baseline is not None and hasattr(baseline, "predict_proba"):
         columns = np.searchsorted(clf.classes_, baseline.classes_)
         found["prior"] = SoftenedNetwork(baseline, counts[columns] / counts.sum())

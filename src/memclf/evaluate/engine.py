@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from memclf import _cases
 from memclf._numbers import Array
-from memclf._progress import say
+from memclf._progress import in_words, say
 from memclf.evaluate import metrics
 from memclf.evaluate.controls import labels_of_memories
 from memclf.evaluate.store import Condition, Name, Row, Store
@@ -114,7 +114,7 @@ def evaluate(
             continue
         if watcher is not None:
             watcher.begins(condition, number, len(jobs))
-        left = "" if not fresh else f", {_minutes((time.monotonic() - started) / fresh * (len(jobs) - number))} left"
+        left = "" if not fresh else f", {in_words((time.monotonic() - started) / fresh * (len(jobs) - number))} left"
         say(f"condition {number + 1} of {len(jobs)}: {condition}{left}", verbose)
         cases = X if condition == Condition() else made[condition] if condition in made else _made(X, condition, make)
         if _cases.count(cases) != len(y):
@@ -212,7 +212,3 @@ def _keys(X: Any) -> list[str]:
         return [str(key) for key in keys]
     trace = joblib.hash([joblib.hash(image) for image in X] if hasattr(X, "corrupted") else X)[:8]
     return [f"case {i} of {trace}" if key is None else str(key) for i, key in enumerate(keys)]
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from memclf._progress import in_words
 from memclf.evaluate import Condition, Row
 from memclf.evaluate.store import CLEAN
 
@@ -97,15 +98,3 @@ class Watch:
 
 def _percent(values: list[float]) -> str:
     return f"{100 * sum(values) / len(values):.1f}" if values else ""
-
-
-def in_words(seconds: float) -> str:
-    """A length of time for people.
-
-    >>> in_words(45), in_words(600), in_words(9000)
-    ('45 s', '10 min', '2 h 30 min')
-    """
-    minutes = round(seconds / 60)
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -35,6 +35,11 @@ def read_once(X: Any) -> Any:
     return X.read_once() if hasattr(X, "read_once") else X
 
 
+def remembering(X: Any) -> Any:
+    """Cases about which nothing is computed twice, where they are of a kind that can remember."""
+    return X.remembering() if hasattr(X, "remembering") else X
+
+
 def as_cases(X: Any) -> Any:
     """X itself if single cases can be picked from it, else the array that it can be turned into."""
     if sp.issparse(X):

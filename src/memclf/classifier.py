@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,19 +17,22 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from memclf import _cases, _inputs, unknown
+from memclf import _cases, _inputs, answer, heldout, unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf.local import pool
+from memclf.local.combine import COMBINE, GUARDS
+from memclf.local.competence import detector_for
 from memclf.memory.search import search_memories
-from memclf.routing import Routes, fit_thresholds, route, route_all, similarities
+from memclf.routing import CONFORMAL, Routes, conformal_thresholds, fit_thresholds, route, similarities
 from memclf.similarity.base import fit_describe, positive_weights
 
 if TYPE_CHECKING:
     from memclf.explain import Explanations
 
 FALLBACKS = ("unknown", "nearest", "global")
-CHOICES = {"start": pool.STARTS, "small_clusters": pool.SMALL}
+CHOICES = {"start": pool.STARTS, "small_clusters": pool.SMALL, "combine": COMBINE, "guard": GUARDS}
+COVER = 0.7  # the search's threshold when thresholds are conformal and none is given
 
 
 def _local_probabilities(clf: MemoryClassifier) -> bool:
@@ -55,16 +59,20 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     estimator : classifier, list or mapping, or None
         The local classifier, cloned for each memory. A list gives one per memory; a mapping from the
         memory's number to an estimator may name some and a ``"default"``. None: ``LogisticRegression``.
-    threshold : float in (0, 1]
-        b_t: every training case is at least this similar to a memory.
+    threshold : float in (0, 1] or "conformal"
+        b_t: every training case is at least this similar to a memory. "conformal": the search covers to 0.7, and
+        `thresholds` are conformal.
     n_memories : int or None
         Fix the number of memories. None: as many as covering all training cases takes.
-    thresholds : "common", "tight", number, sequence or mapping
+    thresholds : "common", "tight", "conformal", number, sequence or mapping
         b_k, from which similarity on a memory answers a case: the same `threshold` for all; the least that
-        still covers the memory's own cluster; one number; one per memory; or a mapping from the memory's row
-        in the training data.
+        still covers the memory's own cluster; as high as `unknown_rate` allows; one number; one per memory; or a
+        mapping from the memory's row in the training data.
     slack : float
         By how much "tight" thresholds are loosened.
+    unknown_rate : float
+        For conformal thresholds: of cases like the training cases at most this share comes out unknown. With
+        `competence`, half of it is for cases that are strange to their classifier.
     rule : {"argmax_then_check", "check_then_argmax"}
         The paper's equation (1), or its prose; see `memclf.routing.route`.
     fallback : "unknown", "nearest", "global" or classifier
@@ -79,6 +87,32 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     start : {"fresh", "global"}
         "global": fit the estimator on everything first; local classifiers go on from there if they can
         (``warm_start`` or ``partial_fit``, also as the last step of a pipeline).
+    competence : None, "mahalanobis", "residual", "neighbours", "energy", "agreement" or Detector
+        How to find out whether a local classifier may be trusted on a case; see `memclf.local.competence`. The
+        less it may, the more the memory's own labels answer. None: it always may, as in the paper.
+    combine : {"local", "product", "stacked"}
+        Who answers: the local classifier, as in the paper; the product of its probabilities, softened by a fitted
+        temperature, and the memory's label distribution; or a product whose weights are learned.
+    balance : float
+        From 0, the most probable class is answered, to 1, the class that is most probable in relation to how common it
+        is: 0 is for accuracy, 1 for balanced accuracy. Only where something is combined.
+    guard : {"soft", "hard"}
+        For ``combine="local"`` with `competence`: the memory's labels take over step by step, or below 0.05 at once.
+    crossfit : bool
+        Clusters are formed by similarities that have not learned from the case, so that they look like those of
+        new cases. For similarities that learn from labels, as the tree.
+    min_trust : float
+        Where the features themselves trust a description less than this (from 0 to 1; see
+        `memclf.vision.features.ImageFeatures.trust`), the case goes to no memory but to the `fallback`. 0: they are
+        not asked.
+    views : int
+        Mild views of each case that are routed beside it; the case belongs to memories by their share. 0: to one.
+    perturb : "auto", None or function of cases and a number
+        How cases are changed a little, to learn weights on and for `views`. "auto": images as
+        `memclf.vision.perturbations` does, other cases not at all.
+    cv : int
+        Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
+        Each costs a fit of the whole.
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None
@@ -106,8 +140,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         Number of the memory that each training case belongs to.
     cluster_counts_ : ndarray of shape (n_memories, n_classes)
         Training cases of each class in each cluster.
+    label_distributions_ : ndarray of shape (n_memories, n_classes)
+        What the memories themselves say: the counts as probabilities.
     pool_ : Pool
         How the local classifiers came about.
+    detectors_ : list
+        The detector beside each memory's classifier, or None.
+    calibration_ : Calibration or None
+        What the detectors' strangeness means.
+    combination_ : Combination or None
+        The weights that were learned.
     global_ : classifier or None
         The estimator trained on everything, where something asked for it.
     fallback_ : classifier or None
@@ -138,7 +180,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self,
         similarity: Any = None,
         estimator: Any = None,
-        threshold: float = 0.7,
+        threshold: float | str = 0.7,
         *,
         n_memories: int | None = None,
         thresholds: Any = "common",
@@ -149,6 +191,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         min_cluster_size: int = 1,
         small_clusters: str = "merge",
         start: str = "fresh",
+        competence: Any = None,
+        combine: str = "local",
+        balance: float = 0.0,
+        guard: str = "soft",
+        crossfit: bool = False,
+        min_trust: float = 0.0,
+        views: int = 0,
+        perturb: Any = "auto",
+        cv: int = 3,
+        unknown_rate: float = 0.05,
         mode: str = "corrected",
         cover: str = "auto",
         coverage: str = "auto",
@@ -170,6 +222,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.min_cluster_size = min_cluster_size
         self.small_clusters = small_clusters
         self.start = start
+        self.competence = competence
+        self.combine = combine
+        self.balance = balance
+        self.guard = guard
+        self.crossfit = crossfit
+        self.min_trust = min_trust
+        self.views = views
+        self.perturb = perturb
+        self.cv = cv
+        self.unknown_rate = unknown_rate
         self.mode = mode
         self.cover = cover
         self.coverage = coverage
@@ -196,20 +258,40 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self._check_settings()
         X = _cases.read_once(_cases.as_cases(X))
         _cases.match(self, X, reset=True)
-        self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
+        _inputs.prepared(self.similarity, self.n_jobs, self.verbose)  # complains if it is none
         y = self._check_target(X, y)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
+        if self._learns():  # folds look at the same cases
+            X = _cases.remembering(X)
+        seed = self._fit_stages(X, y, sample_weight, params, local=True)
+        self.calibration_ = self.combination_ = None
+        if self._learns() or self._conformal():
+            counted = self._counted(y, sample_weight)
+            params = self._routed(sample_weight, params)
+            found = heldout.learn(self, X, y, counted, sample_weight, params, seed, opinions=self._learns())
+            self.calibration_, self.combination_ = found.calibration, found.combination
+            if self._conformal():
+                rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
+                near = found.similarity[counted]
+                q = len(self.memory_indices_)
+                self.thresholds_ = conformal_thresholds(near, self.labels_[counted], q, rate)
+        return self
+
+    def _fit_stages(self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool) -> int | None:
+        """Similarity, memories and, if `local`, clusters and their classifiers; the seed for whatever comes after."""
         # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
-        search_seed, global_seed, fallback_seed, similarity_seed = self._seeds()
+        search_seed, global_seed, fallback_seed, similarity_seed, fold_seed = self._seeds()
+        self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
         seeded(self.similarity_, similarity_seed)
         Z = fit_describe(self.similarity_, X, y, sample_weight)
         self._check_classes(y)
         params = self._routed(sample_weight, params)
+        cover: Any = COVER if self.threshold == CONFORMAL else self.threshold
         self.search_result_ = search_memories(
             Z,
             self.similarity_,
-            self.threshold,
+            cover,
             n_memories=self.n_memories,
             n_restarts=self.n_restarts,
             max_swaps=self.max_swaps,
@@ -224,20 +306,40 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.labels_ = self.search_result_.labels
         self.memories_ = _cases.keep(X, self.memory_indices_)
         self.descriptions_ = _cases.take(Z, self.memory_indices_)
-        counted = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
+        counted = self._counted(y, sample_weight)
         self.thresholds_ = fit_thresholds(
-            self.thresholds,
-            self.threshold,
+            "common" if self._conformal() else self.thresholds,
+            cover,
             self.memory_indices_,
             self.labels_[counted],
             self.search_result_.similarity[counted],
             self.slack,
         )
+        if not local:
+            return fold_seed
+        if self.crossfit:
+            self.labels_ = heldout.crossfit_labels(self, X, y, counted, sample_weight, fold_seed)
         q = len(self.memory_indices_)
         self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
         np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)
+        self.label_distributions_ = answer.label_distributions(self.cluster_counts_)
         self._fit_classifiers(X, y, counted, params, global_seed, fallback_seed)
-        return self
+        if self._learns() and not _local_probabilities(self):
+            raise TypeError("competence and combine need local classifiers that give probabilities (predict_proba)")
+        self.detectors_ = answer.fit_detectors(self, X, y, counted)
+        return fold_seed
+
+    def _learns(self) -> bool:
+        """Whether something is learned from what held-out cases are answered."""
+        return self.competence is not None or self.combine != "local"
+
+    def _conformal(self) -> bool:
+        return any(isinstance(each, str) and each == CONFORMAL for each in (self.threshold, self.thresholds))
+
+    @staticmethod
+    def _counted(y: Array, sample_weight: Any) -> Array:
+        """Rows that count: a case without weight is absent."""
+        return np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
 
     def _check_settings(self) -> None:
         for name, allowed in CHOICES.items():
@@ -254,6 +356,18 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         else:
             pool.check_classifier(self.fallback, "fallback")
         route(np.ones((1, 1)), np.ones(1), self.rule)
+        detector_for(self.competence)
+        for name, least in (("views", 0), ("cv", 2)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        if not (callable(self.perturb) or self.perturb is None or self.perturb == "auto"):
+            raise ValueError(f"perturb must be 'auto', None or a function of cases and a number, got {self.perturb!r}")
+        for name in ("min_trust", "balance"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)!r}")
+        if not 0 < self.unknown_rate < 1:
+            raise ValueError(f"unknown_rate must be between 0 and 1, got {self.unknown_rate!r}")
 
     def _check_target(self, X: Any, y: Any) -> Array:
         if y is None:
@@ -279,10 +393,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             unknown.check_free(self.classes_, self.unknown_label_)
 
     def _seeds(self) -> list[int | None]:
-        """Seeds for search, global classifier, fallback and similarity; None: chance, but not for the greedy search."""
+        """Seeds for search, global classifier, fallback, similarity, folds; None: chance, except in greedy search."""
         if self.random_state is None:
-            return [None] * 4
-        return [int(draw) for draw in check_random_state(self.random_state).randint(2**31 - 1, size=4)]
+            return [None] * 5
+        return [int(draw) for draw in check_random_state(self.random_state).randint(2**31 - 1, size=5)]
 
     def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
         """What goes to the estimators' fit, by scikit-learn's metadata routing when that is switched on."""
@@ -337,8 +451,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not."""
-        Z = self._describe(X)
-        return route_all(self.similarity_, self.descriptions_, self.memory_indices_, self.thresholds_, self.rule, Z)
+        X = _cases.read_once(_cases.as_cases(X))
+        return answer.trusting(self, X, answer.routed(self, self._describe(X)))
 
     def similarities(self, X: Any) -> Array:
         """Similarity of every case (row) to every memory (column)."""
@@ -358,7 +472,13 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_routed(self, X: Any, routes: Routes) -> Array:
         """`predict` for cases whose routes are known already, so that they are not described again."""
-        return self._ask(X, routes, "predict", unknown.answers(self.classes_, len(routes), self.unknown_label_))
+        out = unknown.answers(self.classes_, len(routes), self.unknown_label_)
+        if self.answers_locally:
+            return self._ask(X, routes, "predict", out)
+        P = self._combined(X, routes)
+        known = P.any(axis=1)
+        out[known] = self.classes_[P[known].argmax(axis=1)]
+        return out if self.fallback == "unknown" else out.astype(self.classes_.dtype)
 
     @available_if(_local_probabilities)
     def predict_proba(self, X: Any) -> Array:
@@ -368,7 +488,53 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba_routed(self, X: Any, routes: Routes) -> Array:
         """`predict_proba` for cases whose routes are known already."""
-        return self._ask(X, routes, "predict_proba", unknown.probabilities(len(routes), len(self.classes_)))
+        if self.answers_locally:
+            return self._ask(X, routes, "predict_proba", unknown.probabilities(len(routes), len(self.classes_)))
+        return self._combined(X, routes)
+
+    def strangeness(self, X: Any) -> Array:
+        """How strange each case is to the classifier of its nearest memory; needs `competence`. Higher is stranger."""
+        X = _cases.read_once(_cases.as_cases(X))
+        return self.strangeness_routed(X, self.route(X))
+
+    def strangeness_routed(self, X: Any, routes: Routes) -> Array:
+        """`strangeness` for cases whose routes are known already."""
+        if self.competence is None:
+            raise ValueError("nobody looks at how strange cases are: give competence='mahalanobis', for example")
+        return answer.strangeness(self, X, routes.nearest)
+
+    def competence_routed(self, X: Any, routes: Routes) -> Array | None:
+        """Share of held-out training cases that are at least as strange, from 0 to 1; None without `competence`."""
+        if self.competence is None or self.calibration_ is None:
+            return None
+        return self.calibration_.competence(self.strangeness_routed(X, routes))
+
+    @property
+    def answers_locally(self) -> bool:
+        """Whether the local classifiers alone answer, as in the paper."""
+        return not self._learns() and not self.views and not self.balance
+
+    def too_strange(self, competence: Any) -> Any:
+        """Whether cases of this competence come out unknown: with conformal thresholds, the strangest do."""
+        return False if competence is None or not self._conformal() else competence <= self.unknown_rate / 2
+
+    def _combined(self, X: Any, routes: Routes) -> Array:
+        """Probabilities, made of what local classifiers and memories say; all zero for unknown."""
+        X = _cases.remembering(X)  # several look at the same images
+        opinions, strange = answer.opinions_about(self, X, routes)
+        competence, known = None, routes.known
+        if self.calibration_ is not None:
+            competence = self.calibration_.competence(strange)
+            opinions = replace(opinions, excess=self.calibration_.excess(strange))
+            known = known & ~np.asarray(self.too_strange(competence))
+        P = opinions.local if self.combination_ is None else self.combination_(opinions, competence)
+        P = answer.balanced(P, opinions.prior, float(self.balance))
+        if self.fallback == "nearest":
+            return P
+        if self.fallback_ is None:
+            return np.where(known[:, None], P, 0.0)
+        branch = np.where(known, -1, 0)
+        return pool.ask([self.fallback_], branch, X, "predict_proba", P.copy(), self.classes_)
 
     def _ask(self, X: Any, routes: Routes, method: str, out: Array) -> Array:
         estimators = list(self.estimators_)

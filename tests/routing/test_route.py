@@ -104,7 +104,7 @@ def test_tight_thresholds_can_be_loosened():
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        ("loose", "thresholds must be 'common', 'tight', a number or numbers; got 'loose'"),
+        ("loose", "thresholds must be 'common', 'tight', 'conformal', a number or numbers; got 'loose'"),
         (None, "got None"),
         ([0.4], "one for each of the 2 memories"),
         ([0.4, 1.4], r"thresholds must be in \(0, 1\]"),

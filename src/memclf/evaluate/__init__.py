@@ -1,6 +1,6 @@
 """Measuring classifiers that may answer unknown: on one test set, or under many conditions side by side."""
 
-from memclf.evaluate.controls import SoftenedNetwork, StageOne, controls_of
+from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne, controls_of
 from memclf.evaluate.engine import Contender, Watcher, evaluate
 from memclf.evaluate.metrics import (
     RiskCoverage,
@@ -17,6 +17,7 @@ __all__ = [
     "Cases",
     "Condition",
     "Contender",
+    "Ensemble",
     "Name",
     "RiskCoverage",
     "Row",

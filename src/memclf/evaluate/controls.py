@@ -78,6 +78,33 @@ class SoftenedNetwork(ClassifierMixin, BaseEstimator):
         return np.divide(weighed, total, out=np.zeros_like(weighed), where=total > 0)
 
 
+class Ensemble(ClassifierMixin, BaseEstimator):
+    """The mean of several classifiers' probabilities: the rival that costs as much as folds do.
+
+    Parameters
+    ----------
+    classifiers : list of fitted classifiers
+        With `predict_proba` and the same classes.
+    """
+
+    def __init__(self, classifiers: Any):
+        self.classifiers = classifiers
+
+    @property
+    def classes_(self) -> Array:
+        return self.classifiers[0].classes_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing to learn: the classifiers are fitted. Returns self."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Array:
+        return np.mean([each.predict_proba(X) for each in self.classifiers], axis=0)
+
+
 def labels_of_memories(clf: Any, routes: Routes) -> Array:
     """The commonest label in the cluster of each route's memory; unknown where no memory answers."""
     said = unknown.answers(clf.classes_, len(routes), clf.unknown_label_)

@@ -120,7 +120,7 @@ def evaluate(
         if _cases.count(cases) != len(y):
             raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {len(y)}")
         # Several classifiers look at the same images: what one computes about them, the others need not.
-        cases = cases.remembering() if hasattr(cases, "remembering") else cases
+        cases = _cases.remembering(cases)
         for contender in todo:
             row, answers, routes = _measured(contender, cases, codes, classes, condition, store, study)
             store.add(row, answers, routes)

@@ -11,6 +11,7 @@ import numpy as np
 
 from memclf import _cases
 from memclf._numbers import Array
+from memclf.answer import opinions_about, trusting
 from memclf.explain.evidence import Evidence, evidence_for
 from memclf.routing import route
 
@@ -51,6 +52,12 @@ class Explanation:
         For images described by an expert feature: what it measured.
     overlay : function or None
         For images described by an expert feature: draws into an image what the feature saw there.
+    trusted : bool
+        Whether the expert feature trusts its own description of the case.
+    local, labels : dict or None
+        Where the classifier does not answer alone: what it says by itself, and what the labels of the memories say.
+    competence : float or None
+        Share of held-out training cases that are at least as strange to the classifier.
     """
 
     position: int
@@ -77,6 +84,10 @@ class Explanation:
     thresholds: Array = field(repr=False)
     measured: tuple[tuple[str, float, float], ...] = ()
     overlay: Any = field(default=None, repr=False)
+    trusted: bool = True
+    local: dict[Any, float] | None = None
+    labels: dict[Any, float] | None = None
+    competence: float | None = None
 
     @property
     def sentence(self) -> str:
@@ -85,15 +96,21 @@ class Explanation:
         who = f"memory {self.memory} (training case {self.memory_row}{f', {name}' if name else ''})"
         near = f"similarity {self.similarity:.3f}, threshold {self.threshold:.3f}"
         holds = ", ".join(f"{n} of {label!r}" for label, n in self.cluster_classes.items() if n)
-        if self.answered_by == "nobody":
-            return f"Unknown: the most similar memory is {who}, and it is not similar enough ({near})."
-        if self.answered_by == "fallback":
-            return (
-                f"Answer {self.answer!r} by the fallback, {self.classifier}: the most similar memory is {who}, and it "
-                f"is not similar enough ({near})."
-            )
+        if self.answered_by in ("nobody", "fallback"):
+            if not self.trusted:
+                why = "the features do not trust their own description of the case, so it is sent to no memory"
+            elif not self.known:
+                why = f"the most similar memory is {who}, and it is not similar enough ({near})"
+            else:
+                why = f"the most similar memory is {who} ({near}), but the case is strange to its classifier"
+                why += f" ({self._strange()})"
+            if self.answered_by == "nobody":
+                return f"Unknown: {why}."
+            return f"Answer {self.answer!r} by the fallback, {self.classifier}: {why}."
         although = "" if self.known else ", which is not enough"
-        if self.origin == "constant":
+        if self.local is not None and self.labels is not None:
+            why = self._weighed(holds)
+        elif self.origin == "constant":
             why = f"all {self.cluster_size} cases of its cluster are {self.answer!r}"
             if self.cluster_size == 1:
                 why = f"it is alone in its cluster and is {self.answer!r}"
@@ -108,6 +125,23 @@ class Explanation:
             }.get(self.origin, "")
         most = "most like" if self.margin is None or self.margin >= 0 else "most like, of those whose threshold is met,"
         return f"Answer {self.answer!r}: {most} {who}, {near}{although}; {why}."
+
+    def _weighed(self, holds: str) -> str:
+        """Who said what, where the local classifier does not answer alone."""
+        local, labels = self.local or {}, self.labels or {}
+        said, labelled = (max(each, key=each.__getitem__) for each in (local, labels))
+        theirs = f"the labels of its cluster ({holds}) say {labelled!r} ({labels[labelled]:.2f})"
+        joined = "and" if said == labelled else "but"
+        who = "constant classifier" if self.origin == "constant" else self.classifier
+        why = f"its {who} says {said!r} ({local[said]:.2f}) {joined} {theirs}"
+        if self.probabilities is not None and self.answer in self.probabilities:
+            why += f", together {self.answer!r} ({self.probabilities[self.answer]:.2f})"
+        if self.competence is not None and self.competence < STRANGE:
+            why += f"; the classifier counts for less, since the case is strange to it ({self._strange()})"
+        return why
+
+    def _strange(self) -> str:
+        return f"competence {self.competence:.3f}: this share of held-out training cases is as strange"
 
     def beside(self) -> list[tuple[str, str, str]]:
         """The case beside its memory: name of a column, the case's value, the memory's value.
@@ -150,6 +184,7 @@ class Explanation:
             "cluster_size": self.cluster_size,
             "classifier": self.classifier,
             "probability": probability,
+            **({} if self.competence is None else {"competence": self.competence}),
         }
 
     def plot(self, figure: Any = None) -> Any:
@@ -213,7 +248,12 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     """Explain the answers of a fitted classifier, from its fitted attributes only."""
     X = _cases.read_once(_cases.as_cases(X))
     block = clf.similarities(X).T
-    routes = route(block, clf.thresholds_, clf.rule)
+    routes = trusting(clf, X, route(block, clf.thresholds_, clf.rule))
+    opinions, competence = None, None
+    if not clf.answers_locally:
+        X = _cases.remembering(X)
+        opinions, strange = opinions_about(clf, X, routes)
+        competence = None if clf.calibration_ is None else clf.calibration_.competence(strange)
     answers = clf.predict_routed(X, routes)
     chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
     feature: Any = getattr(clf.similarity_, "features_", None)
@@ -222,7 +262,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     items = []
     for i, way in enumerate(routes):
         k = way.nearest
-        if way.known:
+        if way.known and not clf.too_strange(None if competence is None else competence[i]):
             by, estimator = "memory", clf.estimators_[k]
         elif clf.fallback == "nearest":
             by, estimator = "nearest", clf.estimators_[k]
@@ -253,9 +293,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 cluster_classes=dict(zip(clf.classes_.tolist(), clf.cluster_counts_[k].tolist(), strict=True)),
                 classifier="nobody" if estimator is None else _name(estimator),
                 origin=origin,
-                probabilities=dict(zip(clf.classes_.tolist(), chances[i].tolist(), strict=True))
-                if has_chances and chances is not None
-                else None,
+                probabilities=_named(clf, chances[i]) if has_chances and chances is not None else None,
                 evidence=() if estimator is None else evidence_for(estimator, case, memory, answer),
                 memory_case=memory,
                 case=case,
@@ -263,9 +301,17 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 thresholds=clf.thresholds_,
                 measured=() if measured is None else _measured(feature, measured[0][i], measured[1][k]),
                 overlay=overlay,
+                trusted=way.trusted,
+                local=None if opinions is None else _named(clf, opinions.local[i]),
+                labels=None if opinions is None else _named(clf, opinions.memory[i]),
+                competence=None if competence is None else float(competence[i]),
             )
         )
     return Explanations(items)
+
+
+def _named(clf: MemoryClassifier, row: Array) -> dict[Any, float]:
+    return dict(zip(clf.classes_.tolist(), row.tolist(), strict=True))
 
 
 def _measured(feature: Any, here: Array, there: Array) -> tuple[tuple[str, float, float], ...]:
@@ -292,6 +338,7 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+STRANGE = 0.05  # competence from which on downwards an explanation mentions it
 COLUMNS = 6  # of a case beside its memory
 LETTERS = 60  # of a value
 

@@ -18,6 +18,8 @@ from memclf import _cases
 from memclf._numbers import Array
 from memclf.classifier import MemoryClassifier
 from memclf.exceptions import ModelFolderError
+from memclf.local.combine import Combination
+from memclf.local.competence import DETECTORS, Calibration
 from memclf.local.pool import Pool
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.persist import references, vision
@@ -29,6 +31,7 @@ from memclf.similarity import (
     GowerSimilarity,
     Precomputed,
     RandomSimilarity,
+    RankSimilarity,
     RBFSimilarity,
     TreeSimilarity,
 )
@@ -44,11 +47,13 @@ ESTIMATORS: dict[str, type] = {
         GowerSimilarity,
         Precomputed,
         RandomSimilarity,
+        RankSimilarity,
         RBFSimilarity,
         TreeSimilarity,
+        *DETECTORS.values(),
     )
 }
-RECORDS: dict[str, type] = {each.__name__: each for each in (MemorySearchResult, Pool, Round)}
+RECORDS: dict[str, type] = {each.__name__: each for each in (Calibration, Combination, MemorySearchResult, Pool, Round)}
 ARRAY_KINDS = "biufcmMU"
 # Types of a table's columns. Others are made by pandas from strings in ways that a file should not choose.
 COLUMNS = re.compile(r"(u?int|float|complex|U?Int|Float)\d+|bool(ean)?|object|str(ing)?|(datetime|timedelta)64\[\w+\]")

@@ -251,6 +251,10 @@ def check_fitted(model: Any, name: str) -> None:
             problems.append("estimators_")
         if not _whole(model.cluster_counts_, 2) or model.cluster_counts_.shape != (q, len(classes)):
             problems.append("cluster_counts_")
+        if getattr(model, "label_distributions_", model.cluster_counts_).shape != model.cluster_counts_.shape:
+            problems.append("label_distributions_")
+        if len(getattr(model, "detectors_", model.estimators_)) != q:
+            problems.append("detectors_")
         if not np.array_equal(np.unique(classes), classes):
             problems.append("classes_")
         known, answering = set(classes), (*model.estimators_, model.global_, model.fallback_)

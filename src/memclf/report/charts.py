@@ -24,10 +24,13 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "baseline": (ORANGE, "-", "s"),
     "memory": (BLUE, "-", "o"),
     "memory-paper": ("#4fa3d8", "-", "D"),
+    "sturdy": ("#6f42b5", "-", "*"),
     "augmented": ("#1a8a66", "-", "^"),
     "majority": (SOFT, ":", "x"),
     "stage1": ("#a9791c", "--", "v"),
     "stage1-paper": ("#c4a15a", "--", "v"),
+    "stage1-sturdy": ("#8a6d3b", "--", "^"),
+    "ensemble": ("#8c5a2b", "--", "d"),
     "prior": ("#b0609a", "--", "P"),
     "random": (SOFT, "--", "."),
 }
@@ -170,7 +173,7 @@ def _lines(panel: Any, levels: Sequence[int], shown: dict[str, list[Any]]) -> No
 def _told(run: Run, found: dict[tuple[str, str], dict[str, list[Any]]], levels: Sequence[int]) -> str:
     parts = []
     for training, shown in found.items():
-        for model in ("baseline", "memory"):
+        for model in ("baseline", "memory", "sturdy"):
             known = [value for value in shown.get(model, [None]) if value is not None]
             if len(known) == len(levels):
                 first, last = words.percent(known[0].value), words.percent(known[-1].value)

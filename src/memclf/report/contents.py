@@ -17,6 +17,7 @@ from memclf.report.tables import EMPTY, Cell, Column, Number, Table
 from memclf.studies.paper import PaperTable, tables_of
 
 SIZES = ("image_size", "corrupt_at")
+MEASURES = ("Accuracy", "Balanced")
 WORST = 10
 CONFUSIONS = 8
 HARDEST = 12
@@ -73,7 +74,49 @@ def contenders(run: Run) -> Table:
         "corruption",
         columns,
         rows,
-        strong=frozenset(k for k, name in enumerate(run.field) if name.model == "memory"),
+        strong=frozenset(k for k, name in enumerate(run.field) if name.model in ("memory", "sturdy")),
+    )
+
+
+def ablation(run: Run) -> Table | None:
+    """What each part brings by itself, and what the sturdy memory classifier loses without it."""
+    trainings = list(dict.fromkeys(name[1:] for name in run.parts))
+    if not trainings:
+        return None
+    columns = [
+        Column("Memory classifier"),
+        *([Column("Training")] if len(trainings) > 1 else []),
+        *(Column(measure, group) for group in ("Clean test set", "Mean over corruptions") for measure in MEASURES),
+        *(Column(measure, "Gain over the paper’s way") for measure in MEASURES),
+        *(Column(measure, "Gain over the network") for measure in MEASURES),
+    ]
+    rows: list[list[Cell]] = []
+    strong = set()
+    for pair in trainings:
+        for name in [Contender("memory", *pair), Contender("sturdy", *pair), *(p for p in run.parts if p[1:] == pair)]:
+            if not all(run.has(name, each) for each in (CLEAN, *run.common)):
+                continue
+            if name.model == "sturdy":
+                strong.add(len(rows))
+            gains = [
+                marked(None if over == name.model else run.gain([pair], model=name.model, over=over, balanced=balanced))
+                for over in ("memory", "baseline")
+                for balanced in (False, True)
+            ]
+            rows.append(
+                [
+                    "as in the paper" if name.model == "memory" else name.model,
+                    *([training_of(name)] if len(trainings) > 1 else []),
+                    *(number(run.mean(name, asked, balanced=b)) for asked in ([CLEAN], None) for b in (False, True)),
+                    *gains,
+                ]
+            )
+    return Table(
+        "ablation",
+        f"What each part brings on {run_size(run)}, in per cent, with 95 % intervals of paired differences",
+        columns,
+        rows,
+        strong=frozenset(strong),
     )
 
 

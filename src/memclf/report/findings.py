@@ -51,6 +51,12 @@ def marked(interval: Interval | None, *, faint: bool = False) -> Number:
     return Number(*interval, signed=True, mark=mark, sure=sure, faint=faint)
 
 
+BESIDE = {
+    "sturdy": "The sturdy memory classifier, which goes beyond the paper",
+    "memory-paper": "With the expert feature as the paper has it",
+}
+
+
 def headline(run: Run) -> Headline:
     """Gain of the memory classifier over the baseline, mean over what was run."""
     gain = run.gain(run.pairs)
@@ -95,10 +101,11 @@ def _more(run: Run) -> list[str]:
             gain = run.gain([pair])
             if gain is not None:
                 found.append(f"{run.called(pair)}: {_said(gain)}")
-    own = [pair for pair in run.pairs if run.contender("memory-paper", pair) in run.contenders]
-    gain = run.gain(own, model="memory-paper")
-    if gain is not None:
-        found.append(f"With the expert feature as the paper has it: {_said(gain)}")
+    for model, said in BESIDE.items():
+        own = [pair for pair in run.pairs if run.contender(model, pair) in run.contenders]
+        gain = run.gain(own, model=model)
+        if gain is not None:
+            found.append(f"{said}: {_said(gain)}")
     return found
 
 
@@ -161,26 +168,29 @@ def counterpart(study: str, pair: tuple[str, str], corruptions: Iterable[str]) -
 
 
 def warnings(run: Run) -> list[str]:
-    """Controls that the memory classifier is not surely better than, in plain words: one sentence each.
+    """Controls that the memory classifiers are not surely better than, in plain words: one sentence each.
 
     A control is named for a measure unless the whole interval of the paired difference is above 0.
     """
+    return [*_warnings(run, "memory", "memory classifier"), *_warnings(run, "sturdy", "sturdy memory classifier")]
+
+
+def _warnings(run: Run, champion: str, called: str) -> list[str]:
     found = []
     for model in words.CONTROLS:
         pairs = [pair for pair in run.pairs if run.contender(model, pair) in run.field]
         level: list[str] = []
         ahead: list[str] = []
         for measure, balanced in (("accuracy", False), ("balanced accuracy", True)):
-            apart = run.gain(pairs, over=model, balanced=balanced)
+            apart = run.gain(pairs, model=champion, over=model, balanced=balanced)
             if apart is None or apart.low > 0:
                 continue
             interval = f"95 % interval {words.points(apart.low)} to {words.points(apart.high)}"
             said = f"{words.points(apart.value)} points of {measure} ({interval})"
             (ahead if apart.high < 0 else level).append(said)
-        name = f"The control “{words.model(model)}”"
-        against = "memory classifier minus control"
+        name, against = f"The control “{words.model(model)}”", f"{called} minus control"
         if ahead:
-            found.append(f"{name} beats the memory classifier; {against}: {words.listed(ahead)}.")
+            found.append(f"{name} beats the {called}; {against}: {words.listed(ahead)}.")
         if level:
-            found.append(f"{name} cannot be told from the memory classifier; {against}: {words.listed(level)}.")
+            found.append(f"{name} cannot be told from the {called}; {against}: {words.listed(level)}.")
     return found

@@ -67,6 +67,8 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     _needed("jinja2")
     figures = folder / "figures"
     listed = [contents.contenders(run), contents.severities(run)] if run.field else []
+    parts = contents.ablation(run)
+    listed += [] if parts is None else [parts]
     printed = contents.paper_tables(run)
     heats = [contents.gains(run, pair) for pair in run.pairs]
     wrong = {name: make(run) for name, make in _WRONG.items()}
@@ -85,6 +87,7 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "warnings": findings.warnings(run),
         "controls": [name for name in words.CONTROLS if any(each.model == name for each in run.field)],
         "contenders": listed[0] if listed else None,
+        "ablation": parts,
         "models": {name: words.MODELS[name] for name in words.MODELS if any(c.model == name for c in run.contenders)},
         "papers": printed,
         "heats": [(table, strengths(table)) for table in heats],
@@ -95,7 +98,7 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "exhibits": run.exhibits,
         "answers": _answers(run),
         "size": contents.run_size(run),
-        "left_out": [run.full_name(name) for name in run.contenders if name not in run.field],
+        "left_out": [run.full_name(name) for name in run.contenders if name not in (*run.field, *run.parts)],
     }
 
 

@@ -20,7 +20,7 @@ from memclf.evaluate.store import CLEAN, Cases, Condition, opened
 from memclf.report import words
 
 ABOUT = ("settings", "study", "title", "source", "source_note", "started", "finished", "command", "versions", "seconds")
-UNPAIRED = ("majority", "stage1", "stage1-paper")  # they have neither recipe nor backbone
+UNPAIRED = ("majority", "stage1", "stage1-paper", "stage1-sturdy")  # they have neither recipe nor backbone
 
 
 class Contender(NamedTuple):
@@ -50,6 +50,8 @@ class Run:
         Who took part, with the seeds, in the order of the report.
     field, common : lists
         Contenders and corrupted conditions between which there is no hole; means are taken over these.
+    parts : list
+        Contenders of an ablation, which have a table of their own and stand in no other.
     """
 
     def __init__(self, folder: Path):
@@ -63,7 +65,9 @@ class Run:
         self.contenders = _contenders(self.rows)
         self._right = self._judged()
         self._means: dict[tuple[Any, ...], Interval] = {}
-        self.field, self.common = self._block()
+        everyone, self.common = self._block()
+        self.field = [each for each in everyone if not words.is_part(each.model)]
+        self.parts = [each for each in everyone if words.is_part(each.model)]
 
     # -------------------------------------------------------------------------------------------- what there is
 

@@ -10,10 +10,16 @@ MODELS = {
     "baseline": ("Baseline", "one network trained on all training cases (the global classifier)"),
     "memory": ("Memory classifier", "routes a case to a memory, whose local classifier answers"),
     "memory-paper": ("Memory classifier, paper’s feature", "the same with the expert feature as the paper has it"),
+    "sturdy": (
+        "Sturdy memory classifier",
+        "graded memories; the softened network times the labels of the memory’s cluster, rare classes favoured a bit",
+    ),
     "augmented": ("Feature augmentation", "the network with the expert features joined to its last layer"),
     "majority": ("Majority class", "always answers the commonest training class"),
     "stage1": ("Stage 1 alone", "answers the commonest label of the memory’s cluster, without any network"),
     "stage1-paper": ("Stage 1 alone, paper’s feature", "the same with the expert feature as the paper has it"),
+    "stage1-sturdy": ("Stage 1 alone, graded", "the same with the graded memories of the sturdy memory classifier"),
+    "ensemble": ("Deep ensemble", "several networks like the baseline, whose probabilities are averaged"),
     "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "random": ("Random routing", "a memory classifier whose clusters are drawn at random, of the same sizes"),
 }
@@ -21,11 +27,13 @@ MODELS = {
 SHORT = {
     "memory": "Memory",
     "memory-paper": "Memory, paper’s feature",
+    "sturdy": "Sturdy memory",
+    "stage1-sturdy": "Stage 1, graded",
     "augmented": "Augmented",
     "stage1-paper": "Stage 1, paper’s feature",
     "prior": "Network × frequencies",
 }
-CONTROLS = ("majority", "stage1", "stage1-paper", "prior", "random")
+CONTROLS = ("majority", "stage1", "stage1-paper", "stage1-sturdy", "prior", "random", "ensemble")
 
 RECIPES = {
     "vanilla": "Vanilla",
@@ -83,6 +91,15 @@ MINUS = "−"
 
 def model(name: str) -> str:
     return MODELS[name][0] if name in MODELS else name
+
+
+def is_part(name: str) -> bool:
+    """Whether a model is one of an ablation: a part put on the paper's memory classifier, or taken from the sturdy one.
+
+    >>> is_part("+product"), is_part("sturdy-balance"), is_part("sturdy")
+    (True, True, False)
+    """
+    return name.startswith(("+", "sturdy-", "sturdy+", "sturdy,"))
 
 
 def recipe(name: str) -> str:

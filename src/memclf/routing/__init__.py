@@ -1,6 +1,16 @@
 """From a case to a memory, or to unknown."""
 
+from memclf.routing.conformal import conformal_thresholds
 from memclf.routing.route import Route, Routes, route, route_all, similarities
-from memclf.routing.threshold import fit_thresholds
+from memclf.routing.threshold import CONFORMAL, fit_thresholds
 
-__all__ = ["Route", "Routes", "fit_thresholds", "route", "route_all", "similarities"]
+__all__ = [
+    "CONFORMAL",
+    "Route",
+    "Routes",
+    "conformal_thresholds",
+    "fit_thresholds",
+    "route",
+    "route_all",
+    "similarities",
+]

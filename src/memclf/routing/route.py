@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class Route:
     runner_up_similarity: float
     margin: float
     known: bool
+    trusted: bool = True
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,10 @@ class Routes:
         Its similarity, and by how much the considered memory is more similar. The margin can be negative
         under "check_then_argmax", when a more similar memory's threshold was not met.
     known : ndarray of bool
-        Whether the threshold is met.
+        Whether the threshold is met, and the description trusted.
     n_memories : int
+    trusted : ndarray of bool
+        Whether the features that the case is described by trust themselves. What is not trusted goes to no memory.
     """
 
     memory: Array
@@ -62,6 +65,12 @@ class Routes:
     margin: Array
     known: Array
     n_memories: int
+    trusted: Array
+
+    def trusting(self, trusted: Array) -> Routes:
+        """The same, but cases whose descriptions are not trusted go to no memory."""
+        known = self.known & trusted
+        return replace(self, memory=np.where(known, self.memory, NONE), known=known, trusted=trusted)
 
     @property
     def branch(self) -> Array:
@@ -153,4 +162,5 @@ def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> R
         margin=similarity - next_similarity,
         known=known,
         n_memories=q,
+        trusted=np.ones(n, dtype=bool),
     )

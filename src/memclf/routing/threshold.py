@@ -10,6 +10,7 @@ import numpy as np
 from memclf._numbers import Array
 
 KINDS = ("common", "tight")
+CONFORMAL = "conformal"  # these need held-out cases, see `conformal_thresholds`
 
 
 def fit_thresholds(
@@ -32,10 +33,10 @@ def fit_thresholds(
     """
     q = len(indices)
     if wanted is None:
-        raise ValueError("thresholds must be 'common', 'tight', a number or numbers; got None")
+        raise ValueError("thresholds must be 'common', 'tight', 'conformal', a number or numbers; got None")
     if isinstance(wanted, str):
         if wanted not in KINDS:
-            raise ValueError(f"thresholds must be 'common', 'tight', a number or numbers; got {wanted!r}")
+            raise ValueError(f"thresholds must be 'common', 'tight', 'conformal', a number or numbers; got {wanted!r}")
         thresholds = np.full(q, float(common))
         if wanted == "tight":
             if not 0 <= slack < 1:

@@ -5,6 +5,7 @@ from memclf.similarity.combine import CombinedSimilarity
 from memclf.similarity.function import FunctionSimilarity, Precomputed
 from memclf.similarity.numeric import CosineSimilarity, RBFSimilarity
 from memclf.similarity.random import RandomSimilarity
+from memclf.similarity.rank import RankSimilarity
 from memclf.similarity.table import GowerSimilarity
 from memclf.similarity.tree import TreeSimilarity
 
@@ -16,6 +17,7 @@ __all__ = [
     "Precomputed",
     "RBFSimilarity",
     "RandomSimilarity",
+    "RankSimilarity",
     "Similarity",
     "TreeSimilarity",
 ]

@@ -68,6 +68,11 @@ class Similarity(BaseEstimator):
         check_is_fitted(self)
         return self._describe(self._extract(_cases.as_cases(X), None, fit=False))
 
+    def trust(self, X: Any) -> Any:
+        """How far the descriptions may be trusted, from 0 to 1, if the features can tell; None otherwise."""
+        features: Any = getattr(self, "features_", None)
+        return features.trust(X) if hasattr(features, "trust") else None
+
     def compare(self, A: Any, B: Any) -> Array:
         """Similarities of descriptions, an array of shape ``(len(A), len(B))`` with values in [0, 1].
 

@@ -77,6 +77,11 @@ class CombinedSimilarity(Similarity, _BaseComposition):
         _cases.match(self, X)
         return self._join([part.describe(X) for part in self.similarities_])
 
+    def trust(self, X: Any) -> Any:
+        found = [part.trust(X) for part in self.similarities_ if hasattr(part, "trust")]
+        found = [each for each in found if each is not None]
+        return np.minimum.reduce(found) if found else None
+
     def compare(self, A: Any, B: Any) -> Array:
         blocks = [
             checked(part, part.compare(a, b), (_cases.count(a), _cases.count(b)))

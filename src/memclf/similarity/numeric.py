@@ -58,7 +58,7 @@ class RBFSimilarity(NumericSimilarity):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    accept_sparse = "csr"
+    accept_sparse: Any = "csr"
 
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
         gamma = self.gamma

@@ -34,6 +34,7 @@ def color_study(settings: Settings) -> Study:
         train=train,
         test=test,
         similarity=similarity,
+        graded=None,
         features=features,
         make=corrupting(test, settings),
         source="generated",

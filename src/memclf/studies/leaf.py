@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from memclf._numbers import Array
 from memclf.exceptions import StudyError
-from memclf.similarity import TreeSimilarity
+from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies.generated import leaf_pictures
 from memclf.studies.generated.drawn import MARK
 from memclf.studies.settings import Settings
@@ -62,6 +62,7 @@ def leaf_study(settings: Settings) -> Study:
         train=train,
         test=test,
         similarity=similarity,
+        graded=lambda: RankSimilarity(features=features("robust")),
         features=features,
         make=corrupting(test, settings),
         source=source,

@@ -13,12 +13,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from memclf.classifier import MemoryClassifier
-from memclf.evaluate import Contender, StageOne, controls_of
+from memclf.evaluate import Contender, Ensemble, StageOne, controls_of
 from memclf.exceptions import ModelFolderError
 from memclf.persist import load, save
 from memclf.similarity import RandomSimilarity
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study
+from memclf.studies.variants import ABLATION, STURDY, Variant, graded_memories
 from memclf.vision import ImageClassifier
 
 Say = Callable[[str], None]
@@ -90,17 +91,48 @@ class _Maker:
             )
         chance = self._memory(RandomSimilarity(_sizes(clf), random_state=self.seed))
         made["random"] = self._kept("random", chance.set_params(fallback="nearest"))  # it has nothing to be unsure of
+        for variant in self._variants():
+            made[variant.name] = self._kept(variant.name, self.variant(variant))
+            self.say(f"{variant.name} is trained")
+        if "sturdy" in made:
+            self.memories["sturdy"] = made["sturdy"]
         if augmented:
             made["augmented"] = self._kept("augmented", self._network(self.study.features("robust")))
+        if self.settings.ensemble > 1:
+            made["ensemble"] = Ensemble([clf.global_, *self._further_networks()])
         made = {"baseline": clf.global_, **made, "prior": controls_of(clf)["prior"]}
         return [Contender(model, each, self.recipe, self.backbone, self.seed) for model, each in made.items()]
 
     def common(self) -> list[Contender]:
         """Majority class and stage 1 alone, for each feature."""
         found = [Contender("majority", controls_of(self.memories["memory"])["majority"], seed=self.seed)]
-        for model, clf in self.memories.items():
+        if "sturdy" in self.memories:
+            found.append(Contender("stage1-sturdy", StageOne(self.memories["sturdy"]), seed=self.seed))
+        for model in (name for name in NAMES.values() if name in self.memories):
+            clf = self.memories[model]
             found.append(Contender(model.replace("memory", "stage1"), StageOne(clf), seed=self.seed))
         return found
+
+    def _variants(self) -> list[Variant]:
+        return [*([STURDY] if self.settings.sturdy else []), *(ABLATION if self.settings.ablate else [])]
+
+    def variant(self, variant: Variant) -> MemoryClassifier:
+        """A memory classifier beyond the paper's, not fitted."""
+        if not variant.graded or self.study.graded is None:
+            return self._memory(self.study.similarity("robust")).set_params(cv=self.settings.folds, **variant.settings)
+        number = graded_memories(len(self.train))
+        return self._memory(self.study.graded()).set_params(
+            n_memories=number, cv=self.settings.folds, **variant.settings
+        )
+
+    def _further_networks(self) -> list[Any]:
+        """Networks for an ensemble, each trained as the baseline is, from another seed."""
+        rng = np.random.default_rng(_network_seed(self.seed))
+        seeds = rng.integers(2**31 - 1, size=self.settings.ensemble - 1)
+        return [
+            self._kept(f"network{number}", self._network().set_params(random_state=int(seed)))
+            for number, seed in enumerate(seeds, 2)
+        ]
 
     def _network(self, features: Any = None) -> ImageClassifier:
         chosen = self.settings

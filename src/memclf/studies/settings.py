@@ -49,6 +49,14 @@ class Settings:
         Which expert feature the memories are found with: one memory classifier for each.
     augmented : bool
         Also train networks with the expert feature joined ("feature augmentation").
+    sturdy : bool
+        Also train the memory classifier that goes beyond the paper; it fits everything once per fold.
+    folds : int
+        Of the training images, held out in turn, from which the sturdy one learns.
+    ablate : bool
+        Also train one memory classifier for each of its parts.
+    ensemble : int
+        Also train so many networks in all and let them vote; 1: no ensemble.
     n_train, n_test : int
         Of generated data: images, or faces in the acne study.
     patch_size : int
@@ -81,6 +89,10 @@ class Settings:
     schedule: str | None = "cosine"
     features: tuple[str, ...] = ("robust",)
     augmented: bool = True
+    sturdy: bool = True
+    folds: int = 3
+    ablate: bool = False
+    ensemble: int = 1
     n_train: int = 300
     n_test: int = 100
     patch_size: int = 500
@@ -217,10 +229,12 @@ def _check(settings: Settings) -> None:
         size = getattr(settings, name)
         if size is not None and (len(size) != 2 or min(size) < LEAST_SIDE):
             raise StudyError(f"{name} must be at least {LEAST_SIDE} x {LEAST_SIDE} pixels, got {size}")
-    for name in ("epochs", "local_epochs", "batch_size", "lr", "min_cluster_size"):
+    for name in ("epochs", "local_epochs", "batch_size", "lr", "min_cluster_size", "ensemble"):
         value = getattr(settings, name)
         if value is not None and not value > 0:
             raise StudyError(f"{name} must be above 0, got {value}")
+    if settings.folds < 2:
+        raise StudyError(f"folds must be at least 2, got {settings.folds}")
     if min(settings.seeds) < 0 or settings.patch_size < 2 * LEAST_SIDE:
         raise StudyError(f"seeds must not be negative and patch_size at least {2 * LEAST_SIDE}")
     if settings.n_train < 20 or settings.n_test < 5:

@@ -79,7 +79,7 @@ class ImageCollection:
         self.labels: Array | None = None if labels is None else np.asarray(labels)
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
-        self._steps: tuple[_Corrupt, ...] = ()
+        self._steps: tuple[_Corrupt | _Perturb, ...] = ()
         self._kept: Kept | None = None
         self._notes: Notes | None = None
         self._rows: Array | None = None  # where the images are in `_kept` and `_notes`
@@ -174,7 +174,7 @@ class ImageCollection:
     def __repr__(self) -> str:
         kind = "arrays" if not any(isinstance(source, Path) for source in self._sources[:1]) else "files"
         classes = "" if self.labels is None else f", {len(set(self.labels.tolist()))} classes"
-        steps = "".join(f", {step.name} {step.severity}" for step in self._steps)
+        steps = "".join(f", {step}" for step in self._steps)
         return f"{type(self).__name__}({len(self)} {kind}{classes}{steps})"
 
     # ------------------------------------------------------------------------------------------ what is in it
@@ -209,8 +209,28 @@ class ImageCollection:
         from memclf.vision.corruptions import check
 
         check(name, severity, preset)
+        return self._with(_Corrupt(name, severity, seed, preset, at))
+
+    def perturbed(self, name: str | None = None, *, seed: int = 0) -> Self:
+        """The same images, changed a little in ways that are no corruptions; see `memclf.vision.perturbations`.
+
+        Without a name, the kind is drawn for every image. What is computed about them is remembered if these images
+        remember.
+
+        >>> ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8)).perturbed("tint")
+        ImageCollection(2 arrays, tint)
+        """
+        from memclf.vision.perturbations import check
+
+        check(name)
+        new = self._with(_Perturb(name, seed))
+        if self._notes is not None:
+            new._notes, new._rows = self._notes.about(f"{name} {seed}"), self._rows
+        return new
+
+    def _with(self, step: _Corrupt | _Perturb) -> Self:
         new = self[:]
-        new._steps = (*self._steps, _Corrupt(name, severity, seed, preset, at))
+        new._steps = (*self._steps, step)
         new._kept = new._notes = new._rows = None  # those were about other pixels
         return new
 
@@ -321,6 +341,24 @@ class _Corrupt:
         image = image if self.at is None else resized(image, self.at)
         image = corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
         return image if self.at is None else resized(image, (own[0], own[1]))
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.severity}"
+
+
+class _Perturb:
+    """One mild perturbation, applied to images as they are read."""
+
+    def __init__(self, name: str | None, seed: int):
+        self.name, self.seed = name, seed
+
+    def __call__(self, image: Pixels, key: str | None) -> Pixels:
+        from memclf.vision.perturbations import perturb
+
+        return perturb(image, self.name, seed=self.seed, key=key)
+
+    def __str__(self) -> str:
+        return self.name or "perturbed"
 
 
 def as_images(X: Any) -> ImageCollection:

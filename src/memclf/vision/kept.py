@@ -39,6 +39,12 @@ class Notes:
         self._rows: dict[str, Array] = {}
         self._known: dict[str, NDArray[np.bool_]] = {}
         self._lock = threading.RLock()
+        self._versions: dict[str, Notes] = {}
+
+    def about(self, version: str) -> Notes:
+        """Notes about another version of the same images."""
+        with self._lock:
+            return self._versions.setdefault(version, Notes(self.n))
 
     def rows(self, name: str, places: Array, compute: Callable[[Any], Array]) -> Array:
         """The rows of the images at these places; `compute` gives those of the positions that are missing."""

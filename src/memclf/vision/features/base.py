@@ -32,7 +32,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     Nothing has to be fitted: `transform` may be called at once. `fit` is there for pipelines and similarities,
     which call it with the training images and their labels. Where a number only means something beside those of
-    other images (a size beside the usual size), write `relate` as well.
+    other images (a size beside the usual size), write `relate` as well. A feature that can tell when its numbers mean
+    nothing (there is no leaf in the picture) names `signs` of it, which `measure` returns after the numbers, and says
+    in `believe` how far they let it be trusted.
 
     Parameters common to all
     ------------------------
@@ -41,12 +43,16 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     """
 
     names: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
     n_jobs: int | None = None
     verbose: int = 0
     takes_all_at_once = True  # for similarities: workers are its own business, and `relate` wants to see everything
 
     def measure(self, image: Pixels, info: Info) -> Any:
-        """The numbers of one image, in the order of `names`. `info` is what the collection knows about it."""
+        """The numbers of one image, in the order of `names`, and the `signs`, if it has any.
+
+        `info` is what the collection knows about the image.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define measure(image, info)")
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
@@ -64,8 +70,21 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """One row of numbers per image, in the order of `get_feature_names_out`."""
         images = as_images(X)
-        rows = self._measured(images) if not images.remembers else images.noted(self._name(), self._measured)
-        return self.relate(rows, info_of(images))
+        return self.relate(self._rows(images)[:, : len(self.names)], info_of(images))
+
+    def believe(self, signs: Array) -> Array:
+        """How far the numbers may be trusted, from 0 to 1, given the signs of each image (a row)."""
+        raise NotImplementedError(f"{type(self).__name__} has signs and must define believe(signs)")
+
+    def trust(self, X: Any) -> Array | None:
+        """How far the numbers of each image may be trusted, from 0 to 1; None if the feature cannot tell."""
+        if not self.signs:
+            return None
+        return np.asarray(self.believe(self._rows(as_images(X))[:, len(self.names) :]), dtype=np.float64)
+
+    def _rows(self, images: ImageCollection) -> Array:
+        """Numbers and signs."""
+        return self._measured(images) if not images.remembers else images.noted(self._name(), self._measured)
 
     def _name(self) -> str:
         """The same for features that measure the same: what it is and all it was given and has learned."""
@@ -83,20 +102,20 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
             )
             tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
             rows = [row for part in tracked for row in part]
-        return np.array(rows, dtype=np.float64).reshape(len(images), len(self.get_feature_names_out()))
+        return np.array(rows, dtype=np.float64).reshape(len(images), len(self.names) + len(self.signs))
 
     def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
         if isinstance(self.names, str):
             raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
-        n_numbers = len(self.get_feature_names_out())
+        n_numbers = len(self.names) + len(self.signs)
         rows = []
         for position, about in enumerate(info_of(some)):
             try:
                 row = np.atleast_1d(np.asarray(self.measure(some[position], about), dtype=np.float64))
                 if row.shape != (n_numbers,):
                     raise ValueError(
-                        f"{type(self).__name__}.measure must return one number per name, {n_numbers} in all; "
+                        f"{type(self).__name__}.measure must return one number per name and sign, {n_numbers} in all; "
                         f"it returned shape {row.shape}"
                     )
             except Exception as error:  # whatever it was: say where

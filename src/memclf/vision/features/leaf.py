@@ -22,6 +22,8 @@ METHODS = ("taught", "paper")
 TAUGHT = ("affected_share",)
 DETAILS = ("largest_spot", "spots", "trust")
 PAPER = ("F_d", "F_b")
+SIGNS = ("certainty", "leaf_area", "greenness", "background_tint")
+FEW = 10  # pixels; the median colour of fewer means nothing
 SYMPTOM = 0.45  # chance, among leaf and symptom, from which a pixel is affected; chosen by cross-validation
 
 
@@ -59,6 +61,10 @@ class LeafColours(ImageFeatures):
     The number of "taught" is `affected_share`, affected pixels / pixels of the leaf, 0 if there is no leaf. Details
     are `largest_spot`, the share of the leaf that its largest spot takes; `spots`, their number; and `trust`, from 0
     (no leaf found) to 1, how clearly the leaf stands out. The numbers of "paper" are F_d (discoloured) and F_b (brown).
+
+    The method `trust` says how far the share means something: little where hardly anything, or nearly everything, is
+    taken for leaf, where pixels are not clearly leaf or background, where the leaf is no greener than what is around
+    it (there is no leaf), or where the background, which tells the colour of the light, is vividly coloured itself.
 
     What was taught survives `sklearn.base.clone`, unlike what other estimators have fitted. The outlines are the
     expert's and are given once; similarities and pipelines clone their features and fit the clones to images and
@@ -98,6 +104,22 @@ class LeafColours(ImageFeatures):
         """The names of the numbers."""
         return PAPER if self._is_paper() else TAUGHT + DETAILS if self.details else TAUGHT
 
+    @property
+    def signs(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Numbers that tell whether to trust the others."""
+        return () if self._is_paper() else SIGNS
+
+    def believe(self, signs: Array) -> Array:
+        certainty, area, green, tint = signs.T
+        ramps = (
+            _ramp(certainty, 0.84, 0.90),
+            _ramp(area, 0.01, 0.05),
+            _ramp(area, 0.99, 0.95),
+            _ramp(green, 0.02, 0.12),
+            _ramp(tint, 0.80, 0.50),
+        )
+        return np.minimum.reduce(ramps)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from outlines, if `y` holds outlines; class labels, or nothing, change nothing.
 
@@ -132,7 +154,8 @@ class LeafColours(ImageFeatures):
         chances = self._judged(image)
         leaf, affected = decided(chances)
         share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
-        return (share, *details(chances, leaf, affected)) if self.details else (share,)
+        found = signs_of(image, chances, leaf)
+        return (share, *details(chances, leaf, affected), *found) if self.details else (share, *found)
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """What was seen: "leaf" and "affected", and for the paper's way "green", "brown" and "discoloured" too."""
@@ -185,6 +208,22 @@ def details(chances: Array, leaf: Mask, affected: Mask) -> tuple[float, float, f
     _, _, pieces, _ = cv2.connectedComponentsWithStats(affected.astype(np.uint8))
     spots = pieces[1:, cv2.CC_STAT_AREA]
     return float(spots.max(initial=0)) / size, float(len(spots)), float(np.abs(1 - 2 * chances[0]).mean())
+
+
+def signs_of(image: Pixels, chances: Array, leaf: Mask) -> tuple[float, float, float, float]:
+    """The numbers named in `SIGNS`: how clear, how large, how green against the background, how tinted that is."""
+    certainty, area = float(np.abs(1 - 2 * chances[0]).mean()), float(leaf.mean())
+    small = cv2.resize(image, leaf.shape[::-1], interpolation=cv2.INTER_AREA).astype(np.float32) / 255
+    if min(area, 1 - area) * leaf.size < FEW:
+        return certainty, area, 0.0, 1.0
+    on, off = np.median(small[leaf], axis=0), np.median(small[~leaf], axis=0)
+    green = float(on[1] - (on[0] + on[2]) / 2) / (float(np.abs(on - off).max()) + 0.02)
+    return certainty, area, green, float((off.max() - off.min()) / (off.max() + 1e-3))
+
+
+def _ramp(values: Array, nothing: float, full: float) -> Array:
+    """0 at `nothing`, 1 at `full`, straight in between; either may be the larger."""
+    return np.clip((values - nothing) / (full - nothing), 0.0, 1.0)
 
 
 def _are_labels(y: Any) -> bool:

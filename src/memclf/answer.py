@@ -1,0 +1,127 @@
+"""From routes to probabilities where the local classifier does not have the last word.
+
+Gathers the opinions about each case: its local classifier's, its memory's labels, and how strange the case is to the
+classifier. `memclf.local.combine` makes one answer of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf.local import competence, pool
+from memclf.local.combine import Opinions
+from memclf.routing import Routes, route_all
+
+if TYPE_CHECKING:
+    from memclf.classifier import MemoryClassifier
+
+
+def label_distributions(counts: Array) -> Array:
+    """Class probabilities of each memory from the counts in its cluster, and one case more of average make."""
+    prior = counts.sum(axis=0) / max(1, counts.sum())
+    return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1))
+
+
+def fit_detectors(clf: MemoryClassifier, X: Any, y: Array, counted: Array) -> list[Any]:
+    """For each memory a detector that knows what the memory's classifier was trained on; None where it is blind."""
+    wanted = competence.detector_for(clf.competence)
+    q = len(clf.estimators_)
+    if wanted is None:
+        return [None] * q
+    from sklearn.base import clone
+
+    home, found = clf.pool_.trained_with, {}
+    for k in np.unique(home):
+        rows = counted if k == pool.GLOBAL else counted[home[clf.labels_[counted]] == k]
+        estimator = clf.estimators_[int(np.flatnonzero(home == k)[0])]
+        R = competence.rows_for(wanted, estimator, clf.global_, _cases.take(X, rows)) if len(rows) else None
+        found[k] = None if R is None else clone(wanted).fit(R, y[rows])
+    return [found[k] for k in home]
+
+
+def strangeness(clf: MemoryClassifier, X: Any, memory: Array) -> Array:
+    """How strange each case is to the classifier of its memory; NaN where nobody can tell."""
+    out = np.full(len(memory), np.nan)
+    groups: dict[int, list[int]] = {}
+    for k, detector in enumerate(clf.detectors_):
+        if detector is not None:
+            groups.setdefault(id(detector), []).append(k)
+    for members in groups.values():
+        rows = np.flatnonzero(np.isin(memory, members))
+        if len(rows):
+            k = members[0]
+            R = competence.rows_for(clf.detectors_[k], clf.estimators_[k], clf.global_, _cases.take(X, rows))
+            out[rows] = np.nan if R is None else clf.detectors_[k].strangeness(R)
+    return out
+
+
+def routed(clf: MemoryClassifier, Z: Any) -> Routes:
+    """Where described cases go."""
+    return route_all(clf.similarity_, clf.descriptions_, clf.memory_indices_, clf.thresholds_, clf.rule, Z)
+
+
+def trusting(clf: MemoryClassifier, X: Any, routes: Routes) -> Routes:
+    """The same routes, but for cases whose description the features themselves do not trust."""
+    trust = clf.similarity_.trust(X) if clf.min_trust and hasattr(clf.similarity_, "trust") else None
+    return routes if trust is None else routes.trusting(trust >= clf.min_trust)
+
+
+def balanced(P: Array, prior: Array, balance: float) -> Array:
+    """Probabilities in relation to how common the classes are, to the power of `balance`."""
+    if not balance:
+        return P
+    weighed = P / np.maximum(prior, 1e-12) ** balance
+    return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+
+
+def membership(clf: MemoryClassifier, X: Any, routes: Routes) -> Array:
+    """How much each case (row) belongs to each memory: the share of its mild views that are sent there."""
+    weights = _one_hot(routes.nearest, routes.n_memories)
+    for number in range(1, 1 + clf.views):
+        found = routed(clf, clf.similarity_.describe(perturbed(clf, X, number)))
+        weights += _one_hot(found.nearest, routes.n_memories)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def can_perturb(clf: MemoryClassifier, X: Any) -> bool:
+    """Whether cases can be changed a little, to learn from or to see how sure a description is."""
+    return callable(clf.perturb) or (clf.perturb == "auto" and hasattr(X, "perturbed"))
+
+
+def perturbed(clf: MemoryClassifier, X: Any, number: int) -> Any:
+    """The cases, changed a little; another number, another change."""
+    if callable(clf.perturb):
+        return _cases.as_cases(clf.perturb(X, number))
+    if not hasattr(X, "perturbed"):
+        raise TypeError(
+            f"views need cases that can be changed a little, and {type(X).__name__} cannot be perturbed by itself: "
+            "pass perturb=function(cases, number), or views=0"
+        )
+    return X.perturbed(seed=number)
+
+
+def opinions_about(clf: MemoryClassifier, X: Any, routes: Routes) -> tuple[Opinions, Array]:
+    """What the local classifiers and the memories say, and how strange the cases are; all by the nearest memory."""
+    shape = (len(routes), len(clf.classes_))
+    if clf.views:
+        weights = membership(clf, X, routes)
+        local = np.zeros(shape)
+        for k in np.flatnonzero(weights.any(axis=0)):
+            branch = np.where(weights[:, k] > 0, k, -1)
+            local += weights[:, [k]] * pool.ask(
+                clf.estimators_, branch, X, "predict_proba", np.zeros(shape), clf.classes_
+            )
+    else:
+        weights = _one_hot(routes.nearest, routes.n_memories)
+        local = pool.ask(clf.estimators_, routes.nearest, X, "predict_proba", np.zeros(shape), clf.classes_)
+    prior = clf.cluster_counts_.sum(axis=0) / clf.cluster_counts_.sum()
+    strange = strangeness(clf, X, routes.nearest)
+    return Opinions(local, weights @ clf.label_distributions_, prior), strange
+
+
+def _one_hot(memory: Array, q: int) -> Array:
+    return np.eye(q)[memory]

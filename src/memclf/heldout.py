@@ -1,0 +1,157 @@
+"""What is learned on held-out training cases: how far to trust whom, and which thresholds keep a promise.
+
+The training cases are cut into folds. For each, the same memory classifier is fitted without it and then asked about
+it, as it is and mildly perturbed. Nothing that a test case could be judged by is learned from cases that the parts
+under judgement were fitted to.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from memclf import _cases
+from memclf._numbers import Array, first_best
+from memclf._progress import say
+from memclf._seeds import seeded
+from memclf.answer import can_perturb, opinions_about, perturbed, routed
+from memclf.local.combine import Combination, Opinions, fit_combination
+from memclf.local.competence import Calibration
+from memclf.routing import similarities
+from memclf.similarity.base import fit_describe
+
+if TYPE_CHECKING:
+    from memclf.classifier import MemoryClassifier
+
+VERSIONS = 2  # mildly perturbed versions of every held-out case that weights are learned on
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What the folds have taught.
+
+    Attributes
+    ----------
+    similarity : ndarray
+        Of every training case to its nearest memory, the memories having been chosen without it.
+    calibration : Calibration or None
+    combination : Combination or None
+    """
+
+    similarity: Array
+    calibration: Calibration | None
+    combination: Combination | None
+
+
+def folds(y: Array, rows: Array, cv: int, seed: int | None) -> list[tuple[Array, Array]]:
+    """Pairs of rows to fit on and rows held out, with the classes spread evenly."""
+    if len(rows) < 2 * cv:
+        raise ValueError(f"{len(rows)} cases cannot be cut into cv={cv} folds to learn from; fewer folds or more cases")
+    enough = np.unique(y[rows], return_counts=True)[1].max() >= cv
+    kind = StratifiedKFold if enough else KFold
+    with warnings.catch_warnings():  # a class may have fewer cases than there are folds
+        warnings.filterwarnings("ignore", message="The least populated class")
+        cut = list(kind(cv, shuffle=True, random_state=seed).split(np.zeros((len(rows), 1)), y[rows]))
+    if any(len(np.unique(y[rows[rest]])) < 2 for rest, _ in cut):
+        raise ValueError(f"a fold of cv={cv} would leave a single class to learn from; there are too few cases")
+    return [(rows[rest], rows[held]) for rest, held in cut]
+
+
+def crossfit_labels(clf: MemoryClassifier, X: Any, y: Array, counted: Array, weight: Any, seed: int | None) -> Array:
+    """The memory of each training case, by a similarity that has not learned from that case.
+
+    Where such a similarity sees nothing in common with any memory, the case stays where it is.
+    """
+    labels = clf.labels_.copy()
+    for number, (rest, held) in enumerate(folds(y, counted, clf.cv, seed)):
+        similarity = clone(clf.similarity_)
+        seeded(similarity, None if seed is None else seed + number)
+        fit_describe(similarity, _cases.take(X, rest), y[rest], None if weight is None else weight[rest])
+        memories, Z = similarity.describe(clf.memories_), similarity.describe(_cases.take(X, held))
+        block = similarities(similarity, memories, clf.memory_indices_, Z)
+        labels[held] = np.where(block.max(axis=0) > 0, first_best(block), labels[held])
+    return labels
+
+
+def learn(
+    clf: MemoryClassifier,
+    X: Any,
+    y: Array,
+    counted: Array,
+    weight: Any,
+    params: dict[str, Any],
+    seed: int | None,
+    *,
+    opinions: bool,
+) -> Learned:
+    """Fit the classifier without each fold and ask it about the fold.
+
+    `opinions`: fit local classifiers too and learn from what they say; otherwise only similarities are wanted.
+    """
+    n = len(y)
+    near = np.full(n, np.nan)
+    held_opinions: list[tuple[Array, list[Opinions], list[Array]]] = []
+    cut = folds(y, counted, clf.cv, seed)
+    for number, (rest, held) in enumerate(cut):
+        say(f"fold {number + 1} of {len(cut)}: fitting without {len(held)} cases", clf.verbose)
+        without: MemoryClassifier = clone(clf)
+        own = {
+            name: _cases.take(value, rest) if hasattr(value, "__len__") and len(value) == n else value
+            for name, value in params.items()
+        }
+        without._fit_stages(
+            _cases.take(X, rest), y[rest], None if weight is None else weight[rest], own, local=opinions
+        )
+        routes = routed(without, without.similarity_.describe(_cases.take(X, held)))
+        near[held] = routes.similarity
+        if opinions:
+            held_opinions.append(_said(clf, without, _cases.take(X, held), routes, held))
+    if not opinions:
+        return Learned(near, None, None)
+    return _concluded(clf, near, held_opinions, np.searchsorted(clf.classes_, y), weight)
+
+
+def _said(
+    clf: MemoryClassifier, without: MemoryClassifier, X: Any, routes: Any, held: Array
+) -> tuple[Array, list[Opinions], list[Array]]:
+    """Opinions about held-out cases as they are and perturbed, in the classes of the whole, and their strangeness."""
+    versions = [X]
+    if clf.combine != "local" and can_perturb(clf, X):
+        versions += [perturbed(clf, X, 1000 + number) for number in range(VERSIONS)]  # other ones than views
+    columns = np.searchsorted(clf.classes_, without.classes_)
+    said, strange = [], []
+    for number, version in enumerate(versions):
+        opinions, stranger = opinions_about(without, version, routes if number == 0 else without.route(version))
+        spread = [np.zeros((len(held), len(clf.classes_))) for _ in range(2)]
+        for wide, narrow in zip(spread, (opinions.local, opinions.memory), strict=True):
+            wide[:, columns] = narrow
+        prior = np.zeros(len(clf.classes_))
+        prior[columns] = opinions.prior
+        said.append(Opinions(spread[0], spread[1], prior))
+        strange.append(stranger)
+    return held, said, strange
+
+
+def _concluded(
+    clf: MemoryClassifier,
+    near: Array,
+    found: list[tuple[Array, list[Opinions], list[Array]]],
+    codes: Array,
+    weight: Any,
+) -> Learned:
+    calibration = None
+    if clf.competence is not None:
+        calibration = Calibration.of(np.concatenate([strange[0] for _, _, strange in found]))
+    said, truth, shares = [], [], []
+    for held, opinions, strange in found:
+        own = np.ones(len(held)) if weight is None else np.asarray(weight, dtype=float)[held]
+        for version, (each, stranger) in enumerate(zip(opinions, strange, strict=True)):
+            said.append(replace(each, excess=None if calibration is None else calibration.excess(stranger)))
+            truth.append(codes[held])
+            shares.append(own if version == 0 else own / (len(opinions) - 1))
+    return Learned(near, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares))

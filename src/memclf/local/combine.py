@@ -1,0 +1,121 @@
+"""Combination: the local classifier's word and the memory's own labels, weighed by what was learned on held-out cases.
+
+Both are probabilities of the classes. A product of powers of them (a sum of weighed logarithms) stays a product of
+two opinions, however strange a case is; the weights say whose opinion counts how much.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from memclf._numbers import Array
+
+COMBINE = ("local", "product", "stacked")
+GUARDS = ("soft", "hard")
+FLOOR = 1e-4  # no opinion is surer than this: a zero would be a veto
+STRICT = 0.05  # competence below which a hard guard lets the memory's labels answer
+STEADY = 1.0  # strength with which learned weights are drawn to those of a plain product
+MOST = 20.0  # no weight is larger
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What is known about some cases, before it is combined. All but `excess` are of shape (cases, classes).
+
+    Attributes
+    ----------
+    local : ndarray
+        Probabilities of the local classifiers.
+    memory : ndarray
+        Label distributions of the memories that the cases are sent to.
+    prior : ndarray of shape (classes,)
+        Frequencies of the classes in the training data.
+    excess : ndarray of shape (cases,) or None
+        How much stranger than usual the cases are; None where nobody looks.
+    """
+
+    local: Array
+    memory: Array
+    prior: Array
+    excess: Array | None = None
+
+    def terms(self) -> Array:
+        """Logarithms to be weighed, of shape (cases, terms, classes); see `TERMS`."""
+        local, memory, prior = (np.log(np.maximum(p, FLOOR)) for p in (self.local, self.memory, self.prior))
+        fade = np.ones(len(local)) if self.excess is None else np.exp(-self.excess)
+        return np.stack([local, local * fade[:, None], memory, np.broadcast_to(prior, local.shape)], axis=1)
+
+
+TERMS = ("local", "local while competent", "memory", "prior")
+
+
+@dataclass(frozen=True)
+class Combination:
+    """How opinions become an answer.
+
+    Attributes
+    ----------
+    combine : {"local", "product", "stacked"}
+    guard : {"soft", "hard"}
+        For "local" with competence: the memory's labels take over step by step as a case gets stranger, or at once.
+    weights : ndarray of shape (4,)
+        For "product" and "stacked", of the `TERMS`.
+    """
+
+    combine: str
+    guard: str
+    weights: Array
+
+    def __call__(self, opinions: Opinions, competence: Array | None) -> Array:
+        """Probabilities of shape (cases, classes)."""
+        if self.combine != "local":
+            return np.asarray(softmax(np.einsum("ntc,t->nc", opinions.terms(), self.weights), axis=1))
+        if competence is None or opinions.excess is None:
+            return opinions.local
+        trusted = np.exp(-opinions.excess) if self.guard == "soft" else (competence >= STRICT).astype(float)
+        return trusted[:, None] * opinions.local + (1 - trusted[:, None]) * opinions.memory
+
+
+def fit_combination(
+    combine: str, guard: str, held: list[Opinions], codes: list[Array], weights: list[Array]
+) -> Combination:
+    """Learn from held-out cases: a temperature for "product", all weights for "stacked".
+
+    Parameters
+    ----------
+    held, codes, weights : lists
+        Opinions about held-out cases, their true classes as positions, and how much each counts; one entry per version
+        of the cases (as they are, and perturbed).
+    """
+    if combine == "local":
+        return Combination(combine, guard, np.array([1.0, 0.0, 0.0, 0.0]))
+    terms, truth = np.concatenate([each.terms() for each in held]), np.concatenate(codes)
+    share = np.concatenate(weights)
+    share = share / share.sum()
+    fades = any(each.excess is not None for each in held)
+    start = np.array([0.0, 1.0, 1.0, 0.0] if fades else [1.0, 0.0, 1.0, 0.0])
+    if combine == "product":
+        free = np.array([False, True, False, False] if fades else [True, False, False, False])
+    else:
+        free = np.array([True, fades, True, True])
+
+    def loss(values: Array) -> tuple[float, Array]:
+        theta = start.copy()
+        theta[free] = values
+        logs = log_softmax(np.einsum("ntc,t->nc", terms, theta), axis=1)
+        rows = np.arange(len(truth))
+        slope = (np.exp(logs)[:, None, :] * terms).sum(axis=2) - terms[rows, :, truth]
+        far = values - start[free]
+        pull = STEADY / len(truth)
+        value = -float(share @ logs[rows, truth]) + 0.5 * pull * float(far @ far)
+        return value, (share @ slope)[free] + pull * far
+
+    bounds = [(-MOST if name == "prior" else 0.0, MOST) for name, kept in zip(TERMS, free, strict=True) if kept]
+    found = minimize(loss, start[free], jac=True, bounds=bounds, method="L-BFGS-B")
+    theta = start.copy()
+    theta[free] = found.x
+    return Combination(combine, guard, theta)

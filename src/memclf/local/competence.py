@@ -1,0 +1,229 @@
+"""Competence: whether a local classifier may be trusted on this very case.
+
+A detector says how strange a case is to a classifier, beside what the classifier was trained on. What the number
+means is learned from held-out training cases: competence is the share of them that are at least as strange.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator
+from sklearn.covariance import ledoit_wolf
+from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
+from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline
+
+from memclf._numbers import Array
+
+VIEWS = 3  # mild perturbations that `Agreement` looks at
+TINY = 1e-12
+
+
+class Detector(BaseEstimator):
+    """Base of detectors: `fit` to what a classifier was trained on, then `strangeness`, higher for stranger cases.
+
+    `looks_at` says what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
+    cases, or the cases themselves), "scores" (one per class), or "views" (probabilities under mild perturbations).
+    """
+
+    looks_at = "embedding"
+
+    def fit(self, R: Array, y: Array) -> Self:
+        """Learn what is usual from the rows of the training cases and their labels."""
+        raise NotImplementedError
+
+    def strangeness(self, R: Array) -> Array:
+        """One number per row."""
+        raise NotImplementedError
+
+
+class Mahalanobis(Detector):
+    """Distance to the nearest class mean, in units of the spread within classes (Lee et al., 2018).
+
+    The covariance is shrunk (Ledoit and Wolf), so that it has an inverse however few cases there are. Directions in
+    which training cases hardly vary weigh most: what leaves their subspace is strange.
+    """
+
+    def fit(self, R: Array, y: Array) -> Self:
+        classes, codes = np.unique(y, return_inverse=True)
+        self.means_ = np.array([R[codes == c].mean(axis=0) for c in range(len(classes))])
+        covariance, _ = ledoit_wolf(R - self.means_[codes], assume_centered=True)
+        values, vectors = np.linalg.eigh(covariance)
+        self.whiten_ = vectors / np.sqrt(np.maximum(values, max(TINY, 1e-6 * values.max())))
+        return self
+
+    def strangeness(self, R: Array) -> Array:
+        apart = (R @ self.whiten_)[:, None, :] - (self.means_ @ self.whiten_)[None, :, :]
+        return np.sqrt(np.einsum("ncd,ncd->nc", apart, apart).min(axis=1) / R.shape[1])
+
+
+class Residual(Detector):
+    """The part of a case that lies outside the directions in which training cases vary (as in ViM, Wang et al., 2022).
+
+    Parameters
+    ----------
+    explained : float
+        Share of the variance that the principal directions hold.
+    """
+
+    def __init__(self, explained: float = 0.95):
+        self.explained = explained
+
+    def fit(self, R: Array, y: Array) -> Self:
+        self.mean_ = R.mean(axis=0)
+        self.directions_ = PCA(self.explained, svd_solver="full").fit(R).components_
+        return self
+
+    def strangeness(self, R: Array) -> Array:
+        apart = R - self.mean_
+        outside = apart - (apart @ self.directions_.T) @ self.directions_
+        return np.asarray(np.linalg.norm(outside, axis=1))
+
+
+class Neighbours(Detector):
+    """Distance to the k-th nearest training case, all brought to length 1 (Sun et al., 2022).
+
+    Parameters
+    ----------
+    k : int
+        Fewer, where there are not as many cases.
+    """
+
+    def __init__(self, k: int = 5):
+        self.k = k
+
+    def fit(self, R: Array, y: Array) -> Self:
+        self.centre_ = R.mean(axis=0)
+        self.cases_ = self._unit(R)
+        return self
+
+    def strangeness(self, R: Array) -> Array:
+        k = min(self.k, len(self.cases_))
+        search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(self.cases_)
+        return np.asarray(search.kneighbors(self._unit(R))[0][:, -1])
+
+    def _unit(self, R: Array) -> Array:
+        apart = R - self.centre_
+        return np.asarray(apart / np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), TINY))
+
+
+class Energy(Detector):
+    """The classifier's own doubt: its scores are low for all classes (Liu et al., 2020)."""
+
+    looks_at = "scores"
+
+    def fit(self, R: Array, y: Array) -> Self:
+        self.fitted_ = True
+        return self
+
+    def strangeness(self, R: Array) -> Array:
+        return -np.asarray(logsumexp(R, axis=1))
+
+
+class Agreement(Detector):
+    """How much the classifier's probabilities change under mild perturbations of the case."""
+
+    looks_at = "views"
+
+    def fit(self, R: Array, y: Array) -> Self:
+        self.fitted_ = True
+        return self
+
+    def strangeness(self, R: Array) -> Array:
+        """Mean distance (total variation) of the views' probabilities from those of the case itself."""
+        return np.asarray(0.5 * np.abs(R[:, 1:] - R[:, :1]).sum(axis=2).mean(axis=1))
+
+
+DETECTORS: dict[str, type[Detector]] = {
+    each.__name__.lower(): each for each in (Mahalanobis, Residual, Neighbours, Energy, Agreement)
+}
+
+
+def detector_for(wanted: Any) -> Detector | None:
+    """A detector by name, the given one, or None."""
+    if wanted is None or isinstance(wanted, Detector):
+        return wanted
+    if not isinstance(wanted, str) or wanted not in DETECTORS:
+        known = ", ".join(map(repr, DETECTORS))
+        raise ValueError(f"competence must be None, one of {known}, or a Detector; got {wanted!r}")
+    return DETECTORS[wanted]()
+
+
+def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array | None:
+    """What the detector looks at; None where the classifier shows nothing of it.
+
+    A cluster of one class has a constant for a classifier, which looks at nothing; the global classifier lends its
+    eyes, and where there is none, the cases themselves are looked at.
+    """
+    if detector.looks_at == "embedding":
+        return embedding(stand_in if is_constant(estimator) else estimator, X)
+    if is_constant(estimator):
+        return None
+    if detector.looks_at == "views":
+        if not hasattr(X, "perturbed"):
+            raise TypeError(
+                f"competence='agreement' perturbs images a little; {type(X).__name__} cannot be perturbed. Give an "
+                "ImageCollection, or choose another detector"
+            )
+        views = [X, *(X.perturbed(seed=number) for number in range(1, 1 + VIEWS))]
+        return np.stack([estimator.predict_proba(each) for each in views], axis=1)
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        return np.stack([np.zeros_like(scores), scores], axis=1) if scores.ndim == 1 else scores
+    return np.log(np.maximum(estimator.predict_proba(X), TINY)) * 2  # energy of probabilities: less, the less sure
+
+
+def embedding(estimator: Any, X: Any) -> Array | None:
+    """What an estimator makes of the cases before it decides: one row of numbers per case, or None."""
+    if hasattr(estimator, "embed"):
+        return np.asarray(estimator.embed(X), dtype=np.float64)
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        X = estimator[:-1].transform(X)
+        if hasattr(estimator[-1], "embed"):
+            return embedding(estimator[-1], X)
+    X = X.toarray() if sp.issparse(X) else X
+    try:
+        R = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return R if R.ndim == 2 else None
+
+
+def is_constant(estimator: Any) -> bool:
+    return isinstance(estimator, DummyClassifier)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What strangeness means, from held-out training cases.
+
+    Attributes
+    ----------
+    held : ndarray
+        Strangeness of held-out training cases, in ascending order.
+    """
+
+    held: Array
+
+    @classmethod
+    def of(cls, strangeness: Array) -> Calibration:
+        return cls(np.sort(strangeness[np.isfinite(strangeness)]))
+
+    def competence(self, strangeness: Array) -> Array:
+        """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1."""
+        below = np.searchsorted(self.held, strangeness, side="left")
+        return np.where(np.isfinite(strangeness), (len(self.held) - below + 1) / (len(self.held) + 1), 1.0)
+
+    def excess(self, strangeness: Array) -> Array:
+        """Strangeness beyond the usual: 0 up to the median of held-out cases, 1 at their 90th percentile."""
+        if not len(self.held):
+            return np.zeros(len(strangeness))
+        middle, high = np.quantile(self.held, [0.5, 0.9])
+        beyond = (strangeness - middle) / max(high - middle, 1e-3 * abs(middle), TINY)
+        return np.where(np.isfinite(strangeness), np.maximum(beyond, 0.0), 0.0)

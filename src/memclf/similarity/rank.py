@@ -1,0 +1,57 @@
+"""Similarity by rank: two cases are alike when few training cases lie between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.similarity.numeric import RBFSimilarity
+
+
+class RankSimilarity(RBFSimilarity):
+    """`RBFSimilarity` of ranks: every column is replaced by the share of training cases that have less.
+
+    It needs no choice of scale and does not mind skewed numbers: between 1 % and 2 % of a leaf affected lie as many
+    cases, perhaps, as between 10 % and 40 %. Memories come out where the cases are.
+
+    Parameters
+    ----------
+    gamma : float or None
+        Inverse squared scale of ranks, which run from 0 to 1. None: the median heuristic.
+    features, n_jobs, verbose
+        See `Similarity`.
+
+    Attributes
+    ----------
+    values_, ranks_ : lists of ndarray
+        For each column the distinct numbers of the training cases in order, and their ranks.
+
+    Examples
+    --------
+    >>> similarity = RankSimilarity(gamma=1.0).fit([[0.0], [1.0], [10.0], [1000.0]])
+    >>> Z = similarity.describe([[0.0], [1.0], [10.0], [1000.0]])
+    >>> similarity.compare(Z, Z)[1].round(3)
+    array([0.939, 1.   , 0.939, 0.779])
+    """
+
+    accept_sparse: Any = False
+
+    def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
+        weight = np.ones(len(F)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.values_: list[Array] = []
+        self.ranks_: list[Array] = []
+        for column in F.T:
+            values, group = np.unique(column, return_inverse=True)
+            share = np.bincount(group, weights=weight) / weight.sum()
+            self.values_.append(values)
+            self.ranks_.append(np.cumsum(share) - share / 2)  # equal numbers share the middle of their ranks
+        super()._fit(self._ranked(F), y, sample_weight)
+
+    def _describe(self, F: Any) -> Any:
+        return super()._describe(self._ranked(F))
+
+    def _ranked(self, F: Any) -> Array:
+        columns = zip(F.T, self.values_, self.ranks_, strict=True)
+        return np.stack([np.interp(column, values, ranks) for column, values, ranks in columns], axis=1)

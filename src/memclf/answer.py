@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from memclf import _cases
 from memclf._numbers import Array
@@ -18,6 +19,9 @@ from memclf.routing import Routes, route_all
 
 if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
+
+
+ENOUGH = 10  # cases that tell what is usual; a smaller cluster is told by all training cases
 
 
 def label_distributions(counts: Array) -> Array:
@@ -32,13 +36,12 @@ def fit_detectors(clf: MemoryClassifier, X: Any, y: Array, counted: Array) -> li
     q = len(clf.estimators_)
     if wanted is None:
         return [None] * q
-    from sklearn.base import clone
-
     home, found = clf.pool_.trained_with, {}
     for k in np.unique(home):
         rows = counted if k == pool.GLOBAL else counted[home[clf.labels_[counted]] == k]
+        rows = rows if len(rows) >= ENOUGH else counted
         estimator = clf.estimators_[int(np.flatnonzero(home == k)[0])]
-        R = competence.rows_for(wanted, estimator, clf.global_, _cases.take(X, rows)) if len(rows) else None
+        R = competence.rows_for(wanted, estimator, clf.global_, _cases.take(X, rows))
         found[k] = None if R is None else clone(wanted).fit(R, y[rows])
     return [found[k] for k in home]
 

@@ -70,7 +70,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """One row of numbers per image, in the order of `get_feature_names_out`."""
         images = as_images(X)
-        return self.relate(self._rows(images)[:, : len(self.names)], info_of(images))
+        return self.relate(self._rows(images)[:, : self._width()], info_of(images))
 
     def believe(self, signs: Array) -> Array:
         """How far the numbers may be trusted, from 0 to 1, given the signs of each image (a row)."""
@@ -80,7 +80,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """How far the numbers of each image may be trusted, from 0 to 1; None if the feature cannot tell."""
         if not self.signs:
             return None
-        return np.asarray(self.believe(self._rows(as_images(X))[:, len(self.names) :]), dtype=np.float64)
+        return np.asarray(self.believe(self._rows(as_images(X))[:, self._width() :]), dtype=np.float64)
 
     def _rows(self, images: ImageCollection) -> Array:
         """Numbers and signs."""
@@ -102,20 +102,21 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
             )
             tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
             rows = [row for part in tracked for row in part]
-        return np.array(rows, dtype=np.float64).reshape(len(images), len(self.names) + len(self.signs))
+        return np.array(rows, dtype=np.float64).reshape(len(images), self._width() + len(self.signs))
 
     def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
         if isinstance(self.names, str):
             raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
-        n_numbers = len(self.names) + len(self.signs)
+        n_numbers = self._width() + len(self.signs)
         rows = []
         for position, about in enumerate(info_of(some)):
             try:
                 row = np.atleast_1d(np.asarray(self.measure(some[position], about), dtype=np.float64))
                 if row.shape != (n_numbers,):
+                    what = "name and sign" if self.signs else "name"
                     raise ValueError(
-                        f"{type(self).__name__}.measure must return one number per name and sign, {n_numbers} in all; "
+                        f"{type(self).__name__}.measure must return one number per {what}, {n_numbers} in all; "
                         f"it returned shape {row.shape}"
                     )
             except Exception as error:  # whatever it was: say where
@@ -124,6 +125,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
                 raise
             rows.append(row)
         return rows
+
+    def _width(self) -> int:
+        return len(self.get_feature_names_out())
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the numbers."""

@@ -1,0 +1,121 @@
+"""Detectors: strange cases are strange, and what the numbers mean holds for cases like the training cases."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from memclf.local.competence import DETECTORS, Calibration, detector_for, embedding, rows_for
+from memclf.local.pool import constant
+
+EMBEDDED = ("mahalanobis", "residual", "neighbours")
+
+
+def on_a_plane(n, seed, strange=0.0):
+    """Two classes near a plane in ten dimensions; `strange` moves them off it."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    R = np.zeros((n, 10))
+    R[:, :2] = rng.normal(0, 1, (n, 2)) + 4 * y[:, None]
+    R += rng.normal(0, 0.1, R.shape)
+    R[:, 5] += strange
+    return R, y
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_what_leaves_the_training_data_is_stranger(name):
+    R, y = on_a_plane(200, 0)
+    detector = detector_for(name).fit(R, y)
+    usual, moved = detector.strangeness(on_a_plane(200, 1)[0]), detector.strangeness(on_a_plane(200, 2, 4.0)[0])
+    assert roc_auc_score(np.repeat([0, 1], 200), np.concatenate([usual, moved])) > 0.97
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_few_cases_are_enough_for_a_detector(name):
+    R = on_a_plane(4, 0)[0]
+    strange = detector_for(name).fit(R, np.array([0, 0, 1, 1])).strangeness(on_a_plane(20, 1)[0])
+    assert np.isfinite(strange).all()
+
+
+def test_mahalanobis_is_the_distance_to_the_nearest_class_mean_in_units_of_the_spread():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 4000)
+    R = rng.normal(0, [2.0, 0.5], (8000, 2)) + 10 * y[:, None]
+    found = detector_for("mahalanobis").fit(R, y).strangeness(np.array([[2.0, 0.0], [10.0, 11.0], [0.0, 0.0]]))
+    np.testing.assert_allclose(found, np.sqrt(np.array([1.0, 4.0, 0.0]) / 2), atol=0.05)
+
+
+def test_neighbours_is_the_distance_to_the_kth_training_case_of_length_one():
+    R, y = on_a_plane(30, 0)
+    new = on_a_plane(5, 1)[0]
+    detector = detector_for("neighbours").set_params(k=3).fit(R, y)
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (R - R.mean(axis=0), new - R.mean(axis=0))]
+    apart = np.linalg.norm(unit[1][:, None] - unit[0][None], axis=2)
+    np.testing.assert_allclose(detector.strangeness(new), np.sort(apart, axis=1)[:, 2])
+
+
+def test_residual_sees_only_what_lies_outside_the_principal_directions():
+    rng = np.random.default_rng(0)
+    R = np.zeros((100, 3))
+    R[:, :2] = rng.normal(size=(100, 2))
+    detector = detector_for("residual").fit(R, np.zeros(100))
+    np.testing.assert_allclose(detector.strangeness(np.array([[9.0, -9.0, 0.0], [0.0, 0.0, 2.0]])), [0, 2], atol=1e-9)
+
+
+def test_energy_and_agreement_are_what_they_say():
+    scores = np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(detector_for("energy").strangeness(scores), -logsumexp(scores, axis=1))
+    views = np.array([[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]])
+    np.testing.assert_allclose(detector_for("agreement").strangeness(views), [0.0, 0.75])
+
+
+def test_competence_is_a_share_that_new_cases_like_the_held_out_ones_keep_to():
+    rng = np.random.default_rng(0)
+    low = []
+    for _ in range(400):
+        calibration = Calibration.of(rng.gamma(2.0, size=60))
+        low.append(np.mean(calibration.competence(rng.gamma(2.0, size=20)) <= 0.1))
+    assert 0.06 < np.mean(low) <= 0.105  # 0.0984 is expected: 6 of 61
+
+
+def test_nobody_can_tell_is_full_competence_and_no_excess():
+    calibration = Calibration.of(np.array([1.0, 2.0, 3.0, np.nan]))
+    assert len(calibration.held) == 3
+    np.testing.assert_array_equal(calibration.competence(np.array([np.nan, 0.0, 9.0])), [1.0, 1.0, 0.25])
+    assert calibration.excess(np.array([np.nan, 1.0, 2.0])).tolist() == [0.0, 0.0, 0.0]
+    assert calibration.excess(np.array([2.8]))[0] == pytest.approx(1.0)
+    assert Calibration.of(np.array([np.nan])).excess(np.array([3.0])).tolist() == [0.0]
+
+
+def test_what_a_detector_looks_at():
+    X, y = load_wine(return_X_y=True)
+    plain = LogisticRegression(max_iter=5000).fit(X, y)
+    piped = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    np.testing.assert_array_equal(embedding(plain, X), X)
+    np.testing.assert_allclose(embedding(piped, X), piped[0].transform(X))
+    np.testing.assert_array_equal(rows_for(DETECTORS["energy"](), plain, None, X), plain.decision_function(X))
+    always = constant(1)
+    np.testing.assert_allclose(rows_for(DETECTORS["mahalanobis"](), always, piped, X), piped[0].transform(X))
+    np.testing.assert_array_equal(rows_for(DETECTORS["mahalanobis"](), always, None, X), X)
+    assert rows_for(DETECTORS["energy"](), always, piped, X) is None
+    assert embedding(None, np.array(["a", "b"], dtype=object)) is None
+
+
+def test_two_classes_have_two_scores():
+    X, y = load_wine(return_X_y=True)
+    clf = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[y < 2], y[y < 2])
+    rows = rows_for(DETECTORS["energy"](), clf, None, X)
+    np.testing.assert_array_equal(rows[:, 1], clf.decision_function(X))
+    assert not rows[:, 0].any()
+
+
+def test_wrong_detectors_are_named():
+    assert detector_for(None) is None
+    with pytest.raises(ValueError, match="competence must be None, one of 'mahalanobis'.*got 'magic'"):
+        detector_for("magic")
+    with pytest.raises(TypeError, match="cannot be perturbed"):
+        rows_for(DETECTORS["agreement"](), LogisticRegression(), None, np.zeros((2, 2)))

@@ -1,0 +1,37 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import rankdata
+
+from memclf.similarity import RankSimilarity, RBFSimilarity
+
+rows = st.lists(st.tuples(st.integers(-50, 50), st.floats(-1e6, 1e6)), min_size=3, max_size=40)
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows)
+def test_it_is_the_rbf_of_ranks(points):
+    X = np.array(points, dtype=float)
+    ranks = np.stack([(rankdata(column) - 0.5) / len(X) for column in X.T], axis=1)
+    ours, theirs = RankSimilarity(3.0).fit(X), RBFSimilarity(3.0).fit(ranks)
+    A, B = ours.describe(X), theirs.describe(ranks)
+    np.testing.assert_allclose(ours.compare(A, A), theirs.compare(B, B), atol=1e-9)
+
+
+def test_no_stretching_changes_it():
+    X = np.random.default_rng(0).lognormal(size=(60, 2))
+    plain, stretched = RankSimilarity().fit(X), RankSimilarity().fit(np.exp(X))
+    np.testing.assert_allclose(
+        plain.compare(plain.describe(X), plain.describe(X)),
+        stretched.compare(stretched.describe(np.exp(X)), stretched.describe(np.exp(X))),
+    )
+
+
+def test_weights_are_repetition_and_numbers_outside_are_the_ends():
+    X = np.array([[0.0], [1.0], [5.0]])
+    weighed, repeated = RankSimilarity(1.0), RankSimilarity(1.0)
+    weighed.fit(X, sample_weight=[1, 3, 1])
+    repeated.fit(X[[0, 1, 1, 1, 2]])
+    np.testing.assert_allclose(weighed.ranks_[0], repeated.ranks_[0])
+    Z = weighed.describe([[-9.0], [0.0], [5.0], [99.0]])
+    np.testing.assert_allclose(weighed.compare(Z, Z)[[0, 2], [1, 3]], 1.0)

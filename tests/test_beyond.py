@@ -1,0 +1,339 @@
+"""The memory classifier beyond the paper's: learned on held-out cases, sturdy where its classifiers are not."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+import memclf
+from memclf import MemoryClassifier, heldout
+from memclf.similarity import RankSimilarity, TreeSimilarity
+from memclf.vision import CORRUPTIONS, ImageClassifier, ImageCollection
+from memclf.vision.features.base import ImageFeatures
+from memclf.vision.perturbations import PERTURBATIONS, perturb
+from pictures import passes, squares, tiny
+
+X, y = load_wine(return_X_y=True)
+LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+PARTS = [
+    {"competence": "mahalanobis"},
+    {"competence": "residual", "guard": "hard"},
+    {"competence": "neighbours", "combine": "product"},
+    {"competence": "energy", "combine": "stacked", "balance": 0.5},
+    {"combine": "product", "crossfit": True},
+    {"threshold": "conformal", "competence": "mahalanobis", "combine": "product"},
+    {"balance": 1.0},
+]
+
+
+def network(**settings):
+    return ImageClassifier(tiny(), image_size=32, epochs=1, random_state=0, **settings)
+
+
+def wine(**settings):
+    return MemoryClassifier(TreeSimilarity(), LOGISTIC, min_cluster_size=10, random_state=0, **settings)
+
+
+def shifted(n, seed, moved=0.0):
+    """Ten pixels in which a straight line tells the class until all of them move; one number that survives."""
+    rng = np.random.default_rng(seed)
+    share = rng.random(n)
+    noisy = share + rng.normal(0, 0.15, n)
+    labels = np.digitize(noisy, [0.3, 0.7])
+    pixels = labels[:, None] * np.linspace(1, 2, 10) + rng.normal(0, 2.5, (n, 10)) + moved
+    return np.column_stack([share, pixels]), labels
+
+
+def pixels_of(A):
+    return A[:, 1:]
+
+
+def shares_of(A):
+    return A[:, :1]
+
+
+def sturdy(**settings):
+    return MemoryClassifier(
+        RankSimilarity(features=FunctionTransformer(shares_of)),
+        make_pipeline(FunctionTransformer(pixels_of), StandardScaler(), LogisticRegression(max_iter=1000)),
+        n_memories=15,
+        min_cluster_size=40,
+        random_state=0,
+        **settings,
+    )
+
+
+@pytest.mark.parametrize("settings", PARTS, ids=str)
+def test_every_part_works_by_itself_saves_and_explains(settings, tmp_path):
+    clf = wine(**settings).fit(X[::2], y[::2])
+    P = clf.predict_proba(X[1::2])
+    known = P.any(axis=1)
+    np.testing.assert_allclose(P[known].sum(axis=1), 1)
+    answers = clf.predict(X[1::2])
+    np.testing.assert_array_equal(answers[known], clf.classes_[P[known].argmax(axis=1)])
+    assert (answers[~known] == -1).all()
+    assert np.mean(answers == y[1::2]) > 0.8
+    told = clf.explain(X[1:8:2])
+    assert [each.answer for each in told] == answers[:4].tolist()
+    memclf.save(clf, tmp_path / "model")
+    again = memclf.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
+    assert str(again.explain(X[1:8:2])) == str(told)
+
+
+def test_nothing_is_learned_where_nothing_is_asked_for():
+    clf = wine().fit(X, y)
+    assert clf.combination_ is clf.calibration_ is None
+    assert clf.answers_locally
+    branch = clf.route(X).memory
+    expected = [clf.estimators_[k].predict(X[[i]])[0] for i, k in enumerate(branch)]
+    assert clf.predict(X).tolist() == expected
+
+
+def test_the_same_seed_gives_the_same_classifier():
+    one, two = (wine(competence="mahalanobis", combine="stacked").fit(X, y).predict_proba(X) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_sturdy_description_holds_where_the_local_classifier_collapses():
+    A, b = shifted(600, 0)
+    C, d = shifted(600, 1, moved=8.0)
+    clean, e = shifted(600, 2)
+    paper, product = sturdy().fit(A, b), sturdy(combine="product", competence="mahalanobis").fit(A, b)
+    guarded = sturdy(competence="mahalanobis", guard="hard").fit(A, b)
+    stage1 = np.mean(product.label_distributions_[product.route(clean).memory].argmax(axis=1) == e)
+    assert paper.score(C, d) < 0.6
+    assert product.score(C, d) > 0.7
+    assert guarded.score(C, d) > 0.7
+    assert product.score(clean, e) > stage1 + 0.02  # together they are more than the description alone
+    assert product.score(clean, e) > paper.score(clean, e) - 0.05
+    assert np.median(guarded.strangeness(C)) > np.quantile(guarded.strangeness(clean), 0.99)
+    assert "the classifier counts for less, since the case is strange to it" in product.explain(C[:1])[0].sentence
+
+
+def test_balance_trades_common_classes_for_rare_ones():
+    rng = np.random.default_rng(0)
+    b = (rng.random(900) < 0.08).astype(int)
+    A = np.column_stack([rng.normal(b, 1.0), rng.normal(b, 1.0)])
+    recalls = []
+    for balance in (0.0, 0.5, 1.0):
+        clf = MemoryClassifier(n_memories=4, fallback="nearest", balance=balance, random_state=0).fit(A, b)
+        said = clf.predict(A)
+        recalls.append([np.mean(said[b == c] == c) for c in (0, 1)])
+    rare, common = np.array(recalls)[:, 1], np.array(recalls)[:, 0]
+    assert (np.diff(rare) > 0).all()
+    assert (np.diff(common) < 0).all()
+
+
+def test_folds_hold_every_case_out_once_and_mix_the_classes():
+    labels = np.repeat([0, 1, 2], [50, 30, 1])
+    counted = np.arange(1, 81)
+    cut = heldout.folds(labels, counted, 3, 0)
+    held = np.sort(np.concatenate([each for _, each in cut]))
+    np.testing.assert_array_equal(held, counted)
+    for rest, out in cut:
+        assert not set(rest) & set(out)
+        assert 0.3 < np.mean(labels[out] == 1) < 0.45
+    with pytest.raises(ValueError, match="5 cases cannot be cut into cv=3 folds"):
+        heldout.folds(labels, np.arange(5), 3, 0)
+    with pytest.raises(ValueError, match="a single class"):
+        heldout.folds(np.array([0] * 9 + [1]), np.arange(10), 3, 0)
+
+
+def test_held_out_opinions_are_from_classifiers_that_have_not_seen_the_case():
+    """A classifier that remembers everything is always right about what it has seen; its temperature tells."""
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
+    clf = MemoryClassifier(
+        estimator=KNeighborsClassifier(1), n_memories=3, combine="product", random_state=0, min_cluster_size=10
+    ).fit(A, b)
+    assert clf.combination_.weights[0] < 0.1  # on the cases it was fitted to, it would be believed without end
+
+
+def test_crossfit_clusters_are_as_impure_as_those_of_new_cases():
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(400, 3)), rng.integers(0, 3, 400)
+    tree = TreeSimilarity(tree=DecisionTreeClassifier(random_state=0))  # it learns every case by heart
+    plain, crossed = (
+        MemoryClassifier(tree, LOGISTIC, crossfit=crossfit, random_state=0).fit(A, b) for crossfit in (False, True)
+    )
+    purity = [np.mean(clf.cluster_counts_.max(axis=1) / clf.cluster_counts_.sum(axis=1)) for clf in (plain, crossed)]
+    assert purity[0] == 1.0
+    assert purity[1] < 0.6
+    assert crossed.cluster_counts_.sum() == 400
+
+
+def test_cases_of_no_weight_are_absent_from_folds_too():
+    weights = np.ones(len(y))
+    weights[::3] = 0
+    kept = np.flatnonzero(weights)
+    weighed = wine(combine="product", competence="mahalanobis").fit(X, y, sample_weight=weights)
+    without = wine(combine="product", competence="mahalanobis").fit(X[kept], y[kept], sample_weight=np.ones(len(kept)))
+    assert len(weighed.calibration_.held) == len(kept)
+    np.testing.assert_allclose(weighed.combination_.weights, without.combination_.weights, atol=0.2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"combine": "sum"}, "combine must be one of 'local', 'product', 'stacked'; got 'sum'"),
+        ({"guard": "none"}, "guard must be one of 'soft', 'hard'"),
+        ({"competence": "magic"}, "competence must be None"),
+        ({"views": -1}, "views must be a whole number of at least 0"),
+        ({"cv": 1}, "cv must be a whole number of at least 2"),
+        ({"balance": 2}, "balance must be from 0 to 1"),
+        ({"min_trust": -0.1}, "min_trust must be from 0 to 1"),
+        ({"unknown_rate": 0}, "unknown_rate must be between 0 and 1"),
+        ({"perturb": "much"}, "perturb must be 'auto', None or a function"),
+    ],
+)
+def test_wrong_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        wine(**settings).fit(X, y)
+
+
+def test_classifiers_without_probabilities_cannot_be_combined():
+    clf = MemoryClassifier(TreeSimilarity(), LinearSVC(), combine="product", min_cluster_size=30, random_state=0)
+    with pytest.raises(TypeError, match="need local classifiers that give probabilities"):
+        clf.fit(X, y)
+
+
+# ------------------------------------------------------------------------------------------- views and trust
+
+
+def jittered(cases, number):
+    return cases + np.random.default_rng(number).normal(0, 0.3, cases.shape)
+
+
+def test_views_share_a_case_between_memories():
+    A = np.linspace(0, 10, 200)[:, None]
+    b = (A[:, 0] > 5).astype(int)
+    clf = MemoryClassifier(RankSimilarity(), n_memories=5, views=9, perturb=jittered, random_state=0).fit(A, b)
+    from memclf.answer import membership
+
+    weights = membership(clf, A, clf.route(A))
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    edges = (weights > 0).sum(axis=1) > 1
+    assert 0.05 < edges.mean() < 0.9  # near the borders, not everywhere
+    np.testing.assert_allclose(clf.predict_proba(A).sum(axis=1), 1)
+
+
+def test_views_need_cases_that_can_be_perturbed():
+    clf = wine(views=2).fit(X, y)
+    with pytest.raises(TypeError, match=r"ndarray cannot be perturbed by itself: pass perturb=function"):
+        clf.predict(X)
+
+
+class Redness(ImageFeatures):
+    """Knows that it means nothing in the dark."""
+
+    names = ("red",)
+    signs = ("light",)
+
+    def measure(self, image, info):
+        return image[:, :, 0].mean() - image[:, :, 2].mean(), image.mean()
+
+    def believe(self, signs):
+        return np.clip(signs[:, 0] / 4, 0, 1)
+
+
+def test_a_feature_that_distrusts_itself_sends_cases_to_no_memory():
+    pictures, labels = squares(40, size=36)
+    dark = (np.asarray(pictures[:4]) // 40).astype(np.uint8)
+    clf = MemoryClassifier(
+        TreeSimilarity(features=Redness()), network(), start="global", min_trust=0.5, random_state=0
+    ).fit(ImageCollection(pictures), labels)
+    mixed = ImageCollection(np.concatenate([np.asarray(pictures[:4]), dark]))
+    ways = clf.route(mixed)
+    assert ways.trusted.tolist() == [True] * 4 + [False] * 4
+    assert (ways.memory[4:] == -1).all()
+    assert [str(each) for each in clf.predict(mixed)[4:]] == ["unknown"] * 4 or (clf.predict(mixed)[4:] == -1).all()
+    assert "the features do not trust their own description" in clf.explain(mixed)[5].sentence
+    asked = clf.set_params(min_trust=0.0)
+    assert asked.route(mixed).trusted.all()
+    assert Redness().transform(mixed).shape == (8, 1)
+    assert Redness().trust(mixed).shape == (8,)
+
+
+# ----------------------------------------------------------------------------------------------- perturbations
+
+
+def test_no_perturbation_is_a_corruption():
+    assert not set(PERTURBATIONS) & set(CORRUPTIONS)
+    assert len(CORRUPTIONS) == 19
+    forbidden = ("noise", "blur", "snow", "frost", "fog", "bright", "contrast", "elastic", "pixel", "jpeg", "spatter")
+    assert not [name for name in PERTURBATIONS for word in (*forbidden, "satur") if word in name]
+
+
+def test_learning_never_corrupts(monkeypatch):
+    from memclf.vision.corruptions import apply
+
+    def forbidden(*args, **kwargs):
+        raise AssertionError("a corruption was used for learning")
+
+    for table in (apply.RANDOM, apply.FIXED):
+        for name in table:
+            monkeypatch.setitem(table, name, forbidden)
+    looked = []
+    monkeypatch.setattr("memclf.vision.perturbations.perturb", lambda *a, **k: (looked.append(1), perturb(*a, **k))[1])
+    pictures, labels = squares(36, size=36)
+    clf = MemoryClassifier(
+        TreeSimilarity(features=Redness()),
+        network(),
+        start="global",
+        competence="mahalanobis",
+        combine="stacked",
+        random_state=0,
+    ).fit(ImageCollection(pictures), labels)
+    assert clf.combination_ is not None
+    assert len(looked) >= 2 * 36  # every held-out picture in two perturbed versions
+
+
+@pytest.mark.parametrize("name", PERTURBATIONS)
+def test_perturbations_are_mild_and_the_same_again(name):
+    pictures = np.random.default_rng(0).integers(0, 256, (6, 12, 12, 3), dtype=np.uint8).repeat(4, 1).repeat(4, 2)
+    for number, image in enumerate(pictures):
+        changed = perturb(image, name, seed=number, key="one")
+        assert changed.shape == image.shape
+        assert changed.dtype == np.uint8
+        np.testing.assert_array_equal(changed, perturb(image, name, seed=number, key="one"))
+        assert not np.array_equal(changed, image)
+        assert np.abs(changed.astype(float) - image).mean() < 45
+
+
+def test_perturbed_images_are_drawn_by_key_and_remembered_with_theirs():
+    images = ImageCollection(squares(12, size=36)[0]).remembering()
+    calls = []
+
+    def mean(some):
+        calls.append(len(some))
+        return np.array([image.mean() for image in some])
+
+    first = images.perturbed(seed=3).noted("mean", mean)
+    np.testing.assert_array_equal(images[::2].perturbed(seed=3).noted("mean", mean), first[::2])
+    assert calls == [12]
+    assert not np.array_equal(images.perturbed(seed=4).noted("mean", mean), first)
+    assert not np.array_equal(images.noted("mean", mean), first)
+    with pytest.raises(ValueError, match="there is no perturbation 'fog'"):
+        images.perturbed("fog")
+
+
+def test_networks_look_at_an_image_once_for_answer_and_competence():
+    pictures, labels = squares(40, size=36)
+    clf = MemoryClassifier(
+        TreeSimilarity(features=Redness()),
+        network(share_backbone=True),
+        start="global",
+        competence="mahalanobis",
+        combine="product",
+        random_state=0,
+    ).fit(ImageCollection(pictures), labels)
+    seen, handle = passes(clf.global_.backbone_)
+    clf.predict(ImageCollection(pictures[:10]))
+    handle.remove()
+    assert sum(seen) == 10

@@ -145,6 +145,7 @@ def study_command(
     folds: Annotated[int | None, typer.Option(help="Held-out parts of the training images it learns from.")] = None,
     ablate: Annotated[bool | None, typer.Option(help="Also what each of its parts brings: many classifiers.")] = None,
     ensemble: Annotated[int | None, typer.Option(help="Also this many networks that vote.")] = None,
+    networks: Annotated[Path | None, typer.Option(help="Folder that keeps trained networks for other runs.")] = None,
     n_train: Annotated[int | None, typer.Option(help="Generated training images (acne: faces).")] = None,
     n_test: Annotated[int | None, typer.Option(help="Generated test images (acne: faces).")] = None,
     patch_size: Annotated[int | None, typer.Option(help="Side of the colour study's images, in pixels.")] = None,
@@ -193,7 +194,7 @@ def study_command(
         if pretrained is not None:
             settings = replace(settings, pretrained=weights.get(pretrained, pretrained))
         folder = out or Path("runs") / f"{name}-{scale}"
-        folder = run_study(settings, folder, command=shlex.join(["memclf", *sys.argv[1:]]))
+        folder = run_study(settings, folder, command=shlex.join(["memclf", *sys.argv[1:]]), networks=networks)
     except (MemclfError, OSError, ValueError) as error:
         typer.echo(f"error: {_plain(error)}", err=True)
         raise typer.Exit(1) from None

@@ -147,11 +147,12 @@ def _concluded(
     calibration = None
     if clf.competence is not None:
         calibration = Calibration.of(np.concatenate([strange[0] for _, _, strange in found]))
-    said, truth, shares = [], [], []
+    said, truth, shares, usual = [], [], [], []
     for held, opinions, strange in found:
         own = np.ones(len(held)) if weight is None else np.asarray(weight, dtype=float)[held]
         for version, (each, stranger) in enumerate(zip(opinions, strange, strict=True)):
             said.append(replace(each, excess=None if calibration is None else calibration.excess(stranger)))
             truth.append(codes[held])
             shares.append(own if version == 0 else own / (len(opinions) - 1))
-    return Learned(near, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares))
+            usual.append(version == 0)
+    return Learned(near, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))

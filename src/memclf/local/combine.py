@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from memclf._numbers import Array
@@ -81,41 +81,66 @@ class Combination:
 
 
 def fit_combination(
-    combine: str, guard: str, held: list[Opinions], codes: list[Array], weights: list[Array]
+    combine: str, guard: str, held: list[Opinions], codes: list[Array], weights: list[Array], usual: list[bool]
 ) -> Combination:
-    """Learn from held-out cases: a temperature for "product", all weights for "stacked".
+    """Learn from held-out cases.
+
+    For "product" two numbers, one after the other: how far the labels of the memories may be believed by themselves,
+    and the temperature of the local classifiers beside them. For "stacked" all weights at once.
 
     Parameters
     ----------
-    held, codes, weights : lists
-        Opinions about held-out cases, their true classes as positions, and how much each counts; one entry per version
-        of the cases (as they are, and perturbed).
+    held, codes, weights, usual : lists
+        Opinions about held-out cases, their true classes as positions, how much each counts, and whether they are as
+        usual, not perturbed; one entry per version of the cases.
     """
     if combine == "local":
         return Combination(combine, guard, np.array([1.0, 0.0, 0.0, 0.0]))
-    terms, truth = np.concatenate([each.terms() for each in held]), np.concatenate(codes)
-    share = np.concatenate(weights)
-    share = share / share.sum()
-    fades = any(each.excess is not None for each in held)
-    start = np.array([0.0, 1.0, 1.0, 0.0] if fades else [1.0, 0.0, 1.0, 0.0])
-    if combine == "product":
-        free = np.array([False, True, False, False] if fades else [True, False, False, False])
-    else:
-        free = np.array([True, fades, True, True])
+    versions = [(each.terms(), truth, share) for each, truth, share in zip(held, codes, weights, strict=True)]
+    local = 1 if any(each.excess is not None for each in held) else 0
+    start = np.array([0.0, 0.0, 1.0, 0.0])
+    start[local] = 1.0
+    if combine == "stacked":
+        free = np.array([True, bool(local), True, True])
+        return Combination(combine, guard, _likeliest(versions, start, free))
+    alone = [version for version, plain in zip(versions, usual, strict=True) if plain]
+    believed = minimize_scalar(lambda share: _loss(alone, _towards_prior(share))[0], bounds=(0, 1), method="bounded").x
+    start = _towards_prior(float(believed))
+    start[local] = 1.0
+    return Combination(combine, guard, _likeliest(versions, start, np.arange(len(TERMS)) == local))
 
-    def loss(values: Array) -> tuple[float, Array]:
-        theta = start.copy()
-        theta[free] = values
+
+def _towards_prior(share: float) -> Array:
+    """The memory's labels, and for the rest the frequencies of the classes."""
+    return np.array([0.0, 0.0, share, 1 - share])
+
+
+Versions = list[tuple[Array, Array, Array]]  # terms, true classes, weights
+
+
+def _loss(versions: Versions, theta: Array) -> tuple[float, Array]:
+    """Mean of minus the logarithm of the true class's probability, and its slope."""
+    value, slope, total = 0.0, np.zeros(len(TERMS)), sum(float(share.sum()) for _, _, share in versions)
+    for terms, truth, share in versions:
         logs = log_softmax(np.einsum("ntc,t->nc", terms, theta), axis=1)
         rows = np.arange(len(truth))
-        slope = (np.exp(logs)[:, None, :] * terms).sum(axis=2) - terms[rows, :, truth]
+        value -= float(share @ logs[rows, truth])
+        slope += share @ ((np.exp(logs)[:, None, :] * terms).sum(axis=2) - terms[rows, :, truth])
+    return value / total, slope / total
+
+
+def _likeliest(versions: Versions, start: Array, free: Array) -> Array:
+    """The weights under which held-out cases are likeliest, drawn a little to where they start."""
+    pull = STEADY / sum(len(truth) for _, truth, _ in versions)
+
+    def penalised(values: Array) -> tuple[float, Array]:
+        theta = start.copy()
+        theta[free] = values
+        value, slope = _loss(versions, theta)
         far = values - start[free]
-        pull = STEADY / len(truth)
-        value = -float(share @ logs[rows, truth]) + 0.5 * pull * float(far @ far)
-        return value, (share @ slope)[free] + pull * far
+        return value + 0.5 * pull * float(far @ far), slope[free] + pull * far
 
     bounds = [(-MOST if name == "prior" else 0.0, MOST) for name, kept in zip(TERMS, free, strict=True) if kept]
-    found = minimize(loss, start[free], jac=True, bounds=bounds, method="L-BFGS-B")
     theta = start.copy()
-    theta[free] = found.x
-    return Combination(combine, guard, theta)
+    theta[free] = minimize(penalised, start[free], jac=True, bounds=bounds, method="L-BFGS-B").x
+    return theta

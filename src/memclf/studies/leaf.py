@@ -18,6 +18,7 @@ from memclf.studies.generated import leaf_pictures
 from memclf.studies.generated.drawn import MARK
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
+from memclf.studies.variants import graded_memories
 from memclf.vision import ImageCollection
 from memclf.vision.features import LeafColours
 
@@ -56,13 +57,16 @@ def leaf_study(settings: Settings) -> Study:
     def similarity(name: str) -> Any:
         return TreeSimilarity(features=features(name))
 
+    def graded() -> tuple[Any, dict[str, Any]]:
+        return RankSimilarity(features=features("robust")), {"n_memories": graded_memories(len(train))}
+
     return Study(
         name="leaf",
         title="Coffee-leaf severity",
         train=train,
         test=test,
         similarity=similarity,
-        graded=lambda: RankSimilarity(features=features("robust")),
+        graded=graded,
         features=features,
         make=corrupting(test, settings),
         source=source,

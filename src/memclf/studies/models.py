@@ -19,7 +19,7 @@ from memclf.persist import load, save
 from memclf.similarity import RandomSimilarity
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study
-from memclf.studies.variants import ABLATION, STURDY, Variant, graded_memories
+from memclf.studies.variants import ABLATION, STURDY, Variant
 from memclf.vision import ImageClassifier
 
 Say = Callable[[str], None]
@@ -35,17 +35,19 @@ def train_all(
     say: Say,
     verbose: int,
     trained: Callable[[list[Contender]], object],
+    networks: Path | None = None,
 ) -> list[Contender]:
     """All contenders of a study, fitted; what the folder holds already is loaded.
 
-    `trained` is called with the contenders so far whenever a recipe, backbone and seed is finished.
+    `trained` is called with the contenders so far whenever a recipe, backbone and seed is finished. In the folder
+    `networks` the trained networks are kept, for whoever trains the same ones again.
     """
     train = study.train.remembering()  # described once for all of them
     found: list[Contender] = []
     cells = [(recipe, backbone, seed) for seed in settings.seeds for recipe, backbone in settings.cells()]
     for number, (recipe, backbone, seed) in enumerate(cells):
         say(f"training {recipe} {backbone} seed {seed} ({number + 1} of {len(cells)})")
-        maker = _Maker(study, settings, train, folder, recipe, backbone, seed, verbose, say)
+        maker = _Maker(study, settings, train, folder, recipe, backbone, seed, verbose, say, networks)
         found += maker.contenders(augmented=settings.augmented and recipe == settings.recipes[0])
         for control in maker.common():  # these do not depend on the network
             if control.name not in {each.name for each in found}:
@@ -68,12 +70,13 @@ class _Maker:
         seed: int,
         verbose: int,
         say: Say = print,
+        networks: Path | None = None,
     ):
         self.say = say
         self.study, self.settings, self.train = study, settings, train
         self.recipe, self.backbone, self.seed, self.verbose = recipe, backbone, seed, verbose
         self.place = folder / f"{recipe}-{backbone}-seed{seed}".replace("/", "_")
-        self.training = folder / ".training"
+        self.training = folder / ".training" if networks is None else networks
         self.memories: dict[str, MemoryClassifier] = {}
 
     def contenders(self, augmented: bool) -> list[Contender]:
@@ -118,12 +121,11 @@ class _Maker:
 
     def variant(self, variant: Variant) -> MemoryClassifier:
         """A memory classifier beyond the paper's, not fitted."""
-        if not variant.graded or self.study.graded is None:
-            return self._memory(self.study.similarity("robust")).set_params(cv=self.settings.folds, **variant.settings)
-        number = graded_memories(len(self.train))
-        return self._memory(self.study.graded()).set_params(
-            n_memories=number, cv=self.settings.folds, **variant.settings
-        )
+        similarity: Any = self.study.similarity("robust")
+        settings: dict[str, Any] = {}
+        if variant.graded and self.study.graded is not None:
+            similarity, settings = self.study.graded()
+        return self._memory(similarity).set_params(cv=self.settings.folds, **{**settings, **variant.settings})
 
     def _further_networks(self) -> list[Any]:
         """Networks for an ensemble, each trained as the baseline is, from another seed."""

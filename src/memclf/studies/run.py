@@ -28,11 +28,19 @@ PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-con
 RESULTS = "results.sqlite"
 
 
-def run_study(settings: Settings, out: Path, *, command: str = "", console: Console | None = None) -> Path:
+def run_study(
+    settings: Settings,
+    out: Path,
+    *,
+    command: str = "",
+    console: Console | None = None,
+    networks: Path | None = None,
+) -> Path:
     """Run a study, or go on with it, and write its report. Returns the folder of the run.
 
     `out` is that folder; when it holds a run with other settings or other data, a new folder is made beside it, so
-    that rows are never mixed. Interrupted by Ctrl-C, it leaves a report of what is finished.
+    that rows are never mixed. Interrupted by Ctrl-C, it leaves a report of what is finished. Trained networks are kept
+    in the folder `networks`, if there is one, and found there by any run that would train the same.
     """
     from memclf.studies import study_for
     from memclf.studies.models import train_all
@@ -63,7 +71,8 @@ def run_study(settings: Settings, out: Path, *, command: str = "", console: Cons
                 evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
 
             # The clean test set at once, so that there is something to see while others are trained.
-            train_all(study, settings, folder / "models", watch.says, int(console.is_terminal), measure)
+            verbose = int(console.is_terminal)
+            train_all(study, settings, folder / "models", watch.says, verbose, measure, networks)
             watch.knows(store.rows())
             with watch:
                 measure(contenders, [Condition(c, s) for c in settings.corruptions for s in settings.severities], watch)

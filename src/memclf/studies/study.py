@@ -28,8 +28,9 @@ class Study:
         With labels and keys.
     similarity : function of a feature's name
         The expert's similarity, found with that feature ("robust" or "paper").
-    graded : function
-        The expert's similarity as a matter of degree, on the robust feature; None where there are no degrees.
+    graded : function or None
+        The expert's similarity as a matter of degree, on the robust feature, and the settings of a memory classifier
+        that lay many memories along it; None where that does not pay.
     features : function of a feature's name
         What is joined to the network in feature augmentation.
     make : function of corruption and severity
@@ -44,7 +45,7 @@ class Study:
     train: ImageCollection
     test: ImageCollection
     similarity: Callable[[str], Any]
-    graded: Callable[[], Any] | None
+    graded: Callable[[], tuple[Any, dict[str, Any]]] | None
     features: Callable[[str], Any]
     make: Callable[[str, int], ImageCollection]
     source: str

@@ -40,17 +40,22 @@ class Variant:
 
 
 _PRODUCT = {"combine": "product"}
-_BEST = {**_PRODUCT, "balance": 0.5}
+_BEST: dict[str, Any] = {**_PRODUCT, "balance": 0.5, "competence": "mahalanobis"}
+
+
+def _best_but(**changes: Any) -> dict[str, Any]:
+    return {**_BEST, **changes}
+
 
 #: What won on training folds of the three studies together; see docs/competence.md.
-STURDY = Variant("sturdy", "graded memories, product, balance 0.5", True, _BEST)
+STURDY = Variant("sturdy", "graded memories, product, competence, balance 0.5", True, _BEST)
 
 #: The same, but a case that is unlike the training data is unknown.
 CAREFUL = Variant(
     "careful",
     "sturdy; unknown where description, similarity or network say so (5 % of cases like the training data)",
     True,
-    {**_BEST, "threshold": "conformal", "unknown_rate": 0.05, "competence": "mahalanobis", "min_trust": 0.5},
+    _best_but(threshold="conformal", unknown_rate=0.05, min_trust=0.5),
 )
 
 #: Each part by itself on top of the paper's memory classifier, then what wins, with one part less or more.
@@ -66,9 +71,11 @@ ABLATION = (
     Variant("+balance", "balance 0.5", settings={"balance": 0.5}),
     Variant("+graded", "graded memories", True),
     Variant("sturdy-graded", "sturdy with the paper's tree", settings=_BEST),
-    Variant("sturdy-product", "sturdy, the local classifier alone", True, {"balance": 0.5}),
-    Variant("sturdy-balance", "sturdy without balance", True, _PRODUCT),
-    Variant("sturdy+competence", "sturdy with competence", True, {**_BEST, "competence": "mahalanobis"}),
-    Variant("sturdy, stacked", "sturdy with learned weights", True, {**_BEST, "combine": "stacked"}),
-    Variant("sturdy+trust", "sturdy with trust", True, {**_BEST, "min_trust": 0.5, "fallback": "global"}),
+    Variant("sturdy-product", "sturdy, a soft guard instead of the product", True, _best_but(combine="local")),
+    Variant("sturdy-competence", "sturdy without competence", True, _best_but(competence=None)),
+    Variant("sturdy-balance", "sturdy without balance", True, _best_but(balance=0.0)),
+    Variant("sturdy, stacked", "sturdy with learned weights", True, _best_but(combine="stacked")),
+    Variant("sturdy, neighbours", "sturdy, competence by neighbours", True, _best_but(competence="neighbours")),
+    Variant("sturdy, energy", "sturdy, competence by energy", True, _best_but(competence="energy")),
+    Variant("sturdy+trust", "sturdy with trust", True, _best_but(min_trust=0.5, fallback="global")),
 )

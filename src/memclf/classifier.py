@@ -273,9 +273,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
                 rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
-                near = found.similarity[counted]
-                q = len(self.memory_indices_)
-                self.thresholds_ = conformal_thresholds(near, self.labels_[counted], q, rate)
+                usual = heldout.usual_of(self, counted)
+                self.thresholds_ = conformal_thresholds(found.levels[counted], usual, rate)
         return self
 
     def _fit_stages(self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool) -> int | None:

@@ -22,7 +22,7 @@ from memclf._seeds import seeded
 from memclf.answer import can_perturb, opinions_about, perturbed, routed
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import similarities
+from memclf.routing import Usual, similarities
 from memclf.similarity.base import fit_describe
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ class Learned:
 
     Attributes
     ----------
-    similarity : ndarray
-        Of every training case to its nearest memory, the memories having been chosen without it.
+    levels : ndarray
+        Of every training case how usual its similarity is for its nearest memory, from 0 to 1, by memories and
+        clusters that were found without it.
     calibration : Calibration or None
     combination : Combination or None
     """
 
-    similarity: Array
+    levels: Array
     calibration: Calibration | None
     combination: Combination | None
 
@@ -78,6 +79,12 @@ def crossfit_labels(clf: MemoryClassifier, X: Any, y: Array, counted: Array, wei
     return labels
 
 
+def usual_of(clf: MemoryClassifier, counted: Array) -> Usual:
+    """Which similarities are usual for the memories of a fitted classifier."""
+    found = clf.search_result_
+    return Usual.of(found.similarity[counted], found.labels[counted], len(clf.memory_indices_))
+
+
 def learn(
     clf: MemoryClassifier,
     X: Any,
@@ -94,7 +101,7 @@ def learn(
     `opinions`: fit local classifiers too and learn from what they say; otherwise only similarities are wanted.
     """
     n = len(y)
-    near = np.full(n, np.nan)
+    levels = np.full(n, np.nan)
     held_opinions: list[tuple[Array, list[Opinions], list[Array]]] = []
     cut = folds(y, counted, clf.cv, seed)
     for number, (rest, held) in enumerate(cut):
@@ -104,16 +111,15 @@ def learn(
             name: _cases.take(value, rest) if hasattr(value, "__len__") and len(value) == n else value
             for name, value in params.items()
         }
-        without._fit_stages(
-            _cases.take(X, rest), y[rest], None if weight is None else weight[rest], own, local=opinions
-        )
+        weights = None if weight is None else weight[rest]
+        without._fit_stages(_cases.take(X, rest), y[rest], weights, own, local=opinions)
         routes = routed(without, without.similarity_.describe(_cases.take(X, held)))
-        near[held] = routes.similarity
+        levels[held] = usual_of(without, without._counted(y[rest], weights)).level(routes.similarity, routes.nearest)
         if opinions:
             held_opinions.append(_said(clf, without, _cases.take(X, held), routes, held))
     if not opinions:
-        return Learned(near, None, None)
-    return _concluded(clf, near, held_opinions, np.searchsorted(clf.classes_, y), weight)
+        return Learned(levels, None, None)
+    return _concluded(clf, levels, held_opinions, np.searchsorted(clf.classes_, y), weight)
 
 
 def _said(
@@ -139,7 +145,7 @@ def _said(
 
 def _concluded(
     clf: MemoryClassifier,
-    near: Array,
+    levels: Array,
     found: list[tuple[Array, list[Opinions], list[Array]]],
     codes: Array,
     weight: Any,
@@ -155,4 +161,4 @@ def _concluded(
             truth.append(codes[held])
             shares.append(own if version == 0 else own / (len(opinions) - 1))
             usual.append(version == 0)
-    return Learned(near, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))
+    return Learned(levels, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))

@@ -79,9 +79,11 @@ def test_every_part_works_by_itself_saves_and_explains(settings, tmp_path):
     assert (answers[~known] == -1).all()
     assert np.mean(answers == y[1::2]) > 0.8
     told = clf.explain(X[1:8:2])
+    assert ("rare classes favoured" in str(told)) == bool(settings.get("balance"))
     assert [each.answer for each in told] == answers[:4].tolist()
     memclf.save(clf, tmp_path / "model")
     again = memclf.load(tmp_path / "model")
+    assert len({id(each) for each in again.detectors_}) == len({id(each) for each in clf.detectors_})
     np.testing.assert_array_equal(again.predict_proba(X), clf.predict_proba(X))
     assert str(again.explain(X[1:8:2])) == str(told)
 
@@ -198,9 +200,68 @@ def test_wrong_settings_are_named(settings, message):
 
 
 def test_classifiers_without_probabilities_cannot_be_combined():
-    clf = MemoryClassifier(TreeSimilarity(), LinearSVC(), combine="product", min_cluster_size=30, random_state=0)
-    with pytest.raises(TypeError, match="need local classifiers that give probabilities"):
-        clf.fit(X, y)
+    for settings in ({"combine": "product"}, {"balance": 0.5}):
+        clf = MemoryClassifier(TreeSimilarity(), LinearSVC(), min_cluster_size=30, random_state=0, **settings)
+        with pytest.raises(TypeError, match="need classifiers that give probabilities"):
+            clf.fit(X, y)
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    with pytest.raises(ValueError, match="threshold='conformal' makes conformal thresholds, and thresholds='tight'"):
+        wine(threshold="conformal", thresholds="tight").fit(X, y)
+    with pytest.raises(ValueError, match="give one estimator for all memories"):
+        MemoryClassifier(TreeSimilarity(), [LOGISTIC, LOGISTIC], combine="product").fit(X, y)
+    with pytest.warns(UserWarning, match="min_trust has no effect"):
+        wine(min_trust=0.5).fit(X, y)
+
+
+def test_a_class_without_weight_is_never_answered():
+    A, b = np.vstack([X, X[:6]]), np.append(y, np.full(6, 9))
+    weights = np.append(np.ones(len(X)), np.zeros(6))
+    for combine in ("local", "product", "stacked"):
+        clf = wine(combine=combine, balance=1.0, fallback=LOGISTIC).fit(A, b, sample_weight=weights)
+        far = np.vstack([X, 100 * X])
+        P = clf.predict_proba(far)
+        np.testing.assert_allclose(P.sum(axis=1), 1)
+        assert not P[:, 3].any()
+        assert 9 not in clf.predict(far)
+
+
+def test_weights_count_in_what_memories_say():
+    weights = np.where(y == 1, 5, 1)
+    weighed = wine(combine="product").fit(X, y, sample_weight=weights)
+    repeated = wine(combine="product").fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    np.testing.assert_allclose(weighed.frequencies_, repeated.frequencies_)
+    np.testing.assert_allclose(weighed.label_distributions_, repeated.label_distributions_, atol=0.02)
+    assert weighed.cluster_counts_.sum() == len(y)
+
+
+def test_thresholds_of_single_memories_do_not_trouble_the_folds():
+    plain = wine().fit(X, y)
+    rows = {int(plain.memory_indices_[0]): 0.6}
+    assert wine(thresholds=rows, combine="product").fit(X, y).thresholds_[0] == 0.6
+    q = len(plain.memory_indices_)
+    assert wine(thresholds=[0.5] * q, competence="mahalanobis").fit(X, y).thresholds_.tolist() == [0.5] * q
+    many = MemoryClassifier(n_memories=150, estimator=LOGISTIC, combine="product", min_cluster_size=40, random_state=0)
+    assert many.fit(X, y).score(X, y) > 0.8
+
+
+def test_metadata_is_routed_once():
+    import sklearn
+
+    with sklearn.config_context(enable_metadata_routing=True):
+        estimator = LogisticRegression(max_iter=5000).set_fit_request(sample_weight="importance")
+        clf = MemoryClassifier(TreeSimilarity(), estimator, combine="product", min_cluster_size=40, random_state=0)
+        assert clf.fit(X, y, importance=np.ones(len(y))).score(X, y) > 0.8
+
+
+def test_tables_keep_their_names_in_folds(recwarn):
+    import pandas as pd
+
+    table = pd.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
+    labels = np.array(["a", "b", "c"])[y]
+    wine(combine="stacked", competence="neighbours", perturb=lambda cases, number: cases * 1.01).fit(table, labels)
+    assert not [w for w in recwarn if "feature names" in str(w.message)]
 
 
 # ------------------------------------------------------------------------------------------- views and trust
@@ -224,9 +285,12 @@ def test_views_share_a_case_between_memories():
 
 
 def test_views_need_cases_that_can_be_perturbed():
-    clf = wine(views=2).fit(X, y)
-    with pytest.raises(TypeError, match=r"ndarray cannot be perturbed by itself: pass perturb=function"):
-        clf.predict(X)
+    with pytest.raises(TypeError, match=r"views need .* ndarray cannot be perturbed by itself: pass perturb=function"):
+        wine(views=2).fit(X, y)
+    with pytest.raises(TypeError, match=r"competence='agreement' need .* ndarray cannot be perturbed"):
+        wine(competence="agreement").fit(X, y)
+    with pytest.raises(ValueError, match=r"perturb must return every case it is given, changed a little: \d+, not 3"):
+        wine(views=1, perturb=lambda cases, number: cases[:3]).fit(X, y).predict(X)
 
 
 class Redness(ImageFeatures):

@@ -6,6 +6,8 @@ classifier. `memclf.local.combine` makes one answer of them.
 
 from __future__ import annotations
 
+import functools
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,8 +43,14 @@ def fit_detectors(clf: MemoryClassifier, X: Any, y: Array, counted: Array) -> li
         rows = counted if k == pool.GLOBAL else counted[home[clf.labels_[counted]] == k]
         rows = rows if len(rows) >= ENOUGH else counted
         estimator = clf.estimators_[int(np.flatnonzero(home == k)[0])]
-        R = competence.rows_for(wanted, estimator, clf.global_, _cases.take(X, rows))
+        R = competence.rows_for(wanted, estimator, clf.global_, _cases.take(X, rows), functools.partial(perturbed, clf))
         found[k] = None if R is None else clone(wanted).fit(R, y[rows])
+    if all(detector is None for detector in found.values()):
+        warnings.warn(
+            f"competence={clf.competence!r} finds nothing to look at: neither embeddings nor rows of numbers. With "
+            "mixed columns, make the estimator a pipeline whose first steps turn them into numbers",
+            stacklevel=4,
+        )
     return [found[k] for k in home]
 
 
@@ -57,7 +65,8 @@ def strangeness(clf: MemoryClassifier, X: Any, memory: Array) -> Array:
         rows = np.flatnonzero(np.isin(memory, members))
         if len(rows):
             k = members[0]
-            R = competence.rows_for(clf.detectors_[k], clf.estimators_[k], clf.global_, _cases.take(X, rows))
+            some, change = _cases.take(X, rows), functools.partial(perturbed, clf)
+            R = competence.rows_for(clf.detectors_[k], clf.estimators_[k], clf.global_, some, change)
             out[rows] = np.nan if R is None else clf.detectors_[k].strangeness(R)
     return out
 
@@ -77,7 +86,7 @@ def balanced(P: Array, prior: Array, balance: float) -> Array:
     """Probabilities in relation to how common the classes are, to the power of `balance`."""
     if not balance:
         return P
-    weighed = P / np.maximum(prior, 1e-12) ** balance
+    weighed = np.where(prior > 0, P / np.where(prior > 0, prior, 1.0) ** balance, 0.0)
     return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
 
 
@@ -97,14 +106,26 @@ def can_perturb(clf: MemoryClassifier, X: Any) -> bool:
 
 def perturbed(clf: MemoryClassifier, X: Any, number: int) -> Any:
     """The cases, changed a little; another number, another change."""
-    if callable(clf.perturb):
-        return _cases.as_cases(clf.perturb(X, number))
-    if not hasattr(X, "perturbed"):
-        raise TypeError(
-            f"views need cases that can be changed a little, and {type(X).__name__} cannot be perturbed by itself: "
-            "pass perturb=function(cases, number), or views=0"
+    if not callable(clf.perturb):
+        check_can_perturb(clf, X)
+        return X.perturbed(seed=number)
+    changed = _cases.as_cases(clf.perturb(X, number))
+    if not hasattr(changed, "__len__") or _cases.count(changed) != _cases.count(X):
+        found = f"{_cases.count(changed)} cases" if hasattr(changed, "__len__") else repr(changed)
+        raise ValueError(
+            f"perturb must return every case it is given, changed a little: {_cases.count(X)}, not {found}"
         )
-    return X.perturbed(seed=number)
+    return changed
+
+
+def check_can_perturb(clf: MemoryClassifier, X: Any) -> None:
+    """Complain if something asked for views and cases cannot be changed a little."""
+    if not can_perturb(clf, X):
+        what = "views" if clf.views else f"competence={clf.competence!r}"
+        raise TypeError(
+            f"{what} need cases that can be changed a little, and {type(X).__name__} cannot be perturbed by itself: "
+            "pass perturb=function(cases, number) that returns the cases, changed differently for every number"
+        )
 
 
 def opinions_about(clf: MemoryClassifier, X: Any, routes: Routes) -> tuple[Opinions, Array]:
@@ -121,9 +142,8 @@ def opinions_about(clf: MemoryClassifier, X: Any, routes: Routes) -> tuple[Opini
     else:
         weights = _one_hot(routes.nearest, routes.n_memories)
         local = pool.ask(clf.estimators_, routes.nearest, X, "predict_proba", np.zeros(shape), clf.classes_)
-    prior = clf.cluster_counts_.sum(axis=0) / clf.cluster_counts_.sum()
     strange = strangeness(clf, X, routes.nearest)
-    return Opinions(local, weights @ clf.label_distributions_, prior), strange
+    return Opinions(local, weights @ clf.label_distributions_, clf.frequencies_), strange
 
 
 def _one_hot(memory: Array, q: int) -> Array:

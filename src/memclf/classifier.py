@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -95,9 +96,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         temperature, and the memory's label distribution; or a product whose weights are learned.
     balance : float
         From 0, the most probable class is answered, to 1, the class that is most probable in relation to how common it
-        is: 0 is for accuracy, 1 for balanced accuracy. Only where something is combined.
+        is: 0 is for accuracy, 1 for balanced accuracy. `predict_proba` is weighed in the same way, so that the answer
+        is always its largest.
     guard : {"soft", "hard"}
-        For ``combine="local"`` with `competence`: the memory's labels take over step by step, or below 0.05 at once.
+        For ``combine="local"`` with `competence`: the memory's labels take over step by step from the median
+        strangeness of held-out cases on, or at once where competence is below 0.05. Without meaning otherwise.
     crossfit : bool
         Clusters are formed by similarities that have not learned from the case, so that they look like those of
         new cases. For similarities that learn from labels, as the tree.
@@ -108,8 +111,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     views : int
         Mild views of each case that are routed beside it; the case belongs to memories by their share. 0: to one.
     perturb : "auto", None or function of cases and a number
-        How cases are changed a little, to learn weights on and for `views`. "auto": images as
-        `memclf.vision.perturbations` does, other cases not at all.
+        How cases are changed a little, to learn weights on and for `views`: returns all cases, changed differently for
+        every number. Let the change depend on the number and the case alone, not on the others in the batch, or
+        answers will depend on them. "auto": images as `memclf.vision.perturbations` does, other cases not at all.
     cv : int
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
         Each costs a fit of the whole.
@@ -142,6 +146,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         Training cases of each class in each cluster.
     label_distributions_ : ndarray of shape (n_memories, n_classes)
         What the memories themselves say: the counts as probabilities.
+    frequencies_ : ndarray
+        How common each class is.
     pool_ : Pool
         How the local classifiers came about.
     detectors_ : list
@@ -257,7 +263,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         """
         self._check_settings()
         X = _cases.read_once(_cases.as_cases(X))
-        _cases.match(self, X, reset=True)
+        if self.views or getattr(detector_for(self.competence), "looks_at", "") == "views":
+            answer.check_can_perturb(self, X)
         _inputs.prepared(self.similarity, self.n_jobs, self.verbose)  # complains if it is none
         y = self._check_target(X, y)
         if sample_weight is not None:
@@ -268,17 +275,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.calibration_ = self.combination_ = None
         if self._learns() or self._conformal():
             counted = self._counted(y, sample_weight)
-            params = self._routed(sample_weight, params)
             found = heldout.learn(self, X, y, counted, sample_weight, params, seed, opinions=self._learns())
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
                 rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
-                usual = heldout.usual_of(self, counted)
-                self.thresholds_ = conformal_thresholds(found.levels[counted], usual, rate)
+                wide = heldout.widths_of(self, counted)
+                self.thresholds_ = conformal_thresholds(found.far[counted], wide, rate)
         return self
 
     def _fit_stages(self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool) -> int | None:
         """Similarity, memories and, if `local`, clusters and their classifiers; the seed for whatever comes after."""
+        _cases.match(self, X, reset=True)
         # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
         search_seed, global_seed, fallback_seed, similarity_seed, fold_seed = self._seeds()
         self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
@@ -321,11 +328,19 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         q = len(self.memory_indices_)
         self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
         np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)
-        self.label_distributions_ = answer.label_distributions(self.cluster_counts_)
+        weights = np.zeros(self.cluster_counts_.shape)
+        weighed = 1.0 if sample_weight is None else sample_weight[counted]
+        np.add.at(weights, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), weighed)
+        self.label_distributions_ = answer.label_distributions(weights)
+        self.frequencies_ = weights.sum(axis=0) / weights.sum()
         self._fit_classifiers(X, y, counted, params, global_seed, fallback_seed)
-        if self._learns() and not _local_probabilities(self):
-            raise TypeError("competence and combine need local classifiers that give probabilities (predict_proba)")
+        if not self.answers_locally and not _local_probabilities(self):
+            raise TypeError(
+                "competence, combine, balance and views need classifiers that give probabilities (predict_proba)"
+            )
         self.detectors_ = answer.fit_detectors(self, X, y, counted)
+        if self.min_trust and self.similarity_.trust(_cases.take(X, counted[:1])) is None:
+            warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)
         return fold_seed
 
     def _learns(self) -> bool:
@@ -356,6 +371,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             pool.check_classifier(self.fallback, "fallback")
         route(np.ones((1, 1)), np.ones(1), self.rule)
         detector_for(self.competence)
+        if self._learns() and isinstance(self.estimator, (Mapping, list, tuple)):
+            raise ValueError(
+                "competence and combine fit everything once more without each fold, where memories have other numbers: "
+                "give one estimator for all memories"
+            )
+        own = not (isinstance(self.thresholds, str) and self.thresholds in ("common", CONFORMAL))
+        if self.threshold == CONFORMAL and own:
+            raise ValueError(
+                f"threshold='conformal' makes conformal thresholds, and thresholds={self.thresholds!r} asks for "
+                "others; give one of the two"
+            )
         for name, least in (("views", 0), ("cv", 2)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
@@ -502,11 +528,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("nobody looks at how strange cases are: give competence='mahalanobis', for example")
         return answer.strangeness(self, X, routes.nearest)
 
-    def competence_routed(self, X: Any, routes: Routes) -> Array | None:
-        """Share of held-out training cases that are at least as strange, from 0 to 1; None without `competence`."""
-        if self.competence is None or self.calibration_ is None:
-            return None
-        return self.calibration_.competence(self.strangeness_routed(X, routes))
+    def competences(self, X: Any) -> Array:
+        """The competence for each case, from 0 to 1; needs `competence`. Many low ones mean drift."""
+        X = _cases.read_once(_cases.as_cases(X))
+        strange = self.strangeness_routed(X, self.route(X))
+        return np.ones(len(strange)) if self.calibration_ is None else self.calibration_.competence(strange)
 
     @property
     def answers_locally(self) -> bool:
@@ -532,8 +558,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             return P
         if self.fallback_ is None:
             return np.where(known[:, None], P, 0.0)
-        branch = np.where(known, -1, 0)
-        return pool.ask([self.fallback_], branch, X, "predict_proba", P.copy(), self.classes_)
+        P, branch = np.where(known[:, None], P, 0.0), np.where(known, -1, 0)
+        return pool.ask([self.fallback_], branch, X, "predict_proba", P, self.classes_)
 
     def _ask(self, X: Any, routes: Routes, method: str, out: Array) -> Array:
         estimators = list(self.estimators_)

@@ -16,13 +16,13 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from memclf import _cases
-from memclf._numbers import Array, first_best
+from memclf._numbers import Array, first_best, reaches
 from memclf._progress import say
-from memclf._seeds import seeded
 from memclf.answer import can_perturb, opinions_about, perturbed, routed
+from memclf.local import pool
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import Usual, similarities
+from memclf.routing import distance, similarities, widths
 from memclf.similarity.base import fit_describe
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ class Learned:
 
     Attributes
     ----------
-    levels : ndarray
-        Of every training case how usual its similarity is for its nearest memory, from 0 to 1, by memories and
-        clusters that were found without it.
+    far : ndarray
+        Of every training case how far it is from its nearest memory, in widths of that memory's cluster, both found
+        without it.
     calibration : Calibration or None
     combination : Combination or None
     """
 
-    levels: Array
+    far: Array
     calibration: Calibration | None
     combination: Combination | None
 
@@ -66,23 +66,23 @@ def folds(y: Array, rows: Array, cv: int, seed: int | None) -> list[tuple[Array,
 def crossfit_labels(clf: MemoryClassifier, X: Any, y: Array, counted: Array, weight: Any, seed: int | None) -> Array:
     """The memory of each training case, by a similarity that has not learned from that case.
 
-    Where such a similarity sees nothing in common with any memory, the case stays where it is.
+    A case stays where it is if no other memory is more similar.
     """
     labels = clf.labels_.copy()
-    for number, (rest, held) in enumerate(folds(y, counted, clf.cv, seed)):
+    for rest, held in folds(y, counted, clf.cv, seed):
         similarity = clone(clf.similarity_)
-        seeded(similarity, None if seed is None else seed + number)
         fit_describe(similarity, _cases.take(X, rest), y[rest], None if weight is None else weight[rest])
         memories, Z = similarity.describe(clf.memories_), similarity.describe(_cases.take(X, held))
         block = similarities(similarity, memories, clf.memory_indices_, Z)
-        labels[held] = np.where(block.max(axis=0) > 0, first_best(block), labels[held])
+        stays = reaches(block[labels[held], np.arange(len(held))], block.max(axis=0))  # it may be among the best
+        labels[held] = np.where(stays, labels[held], first_best(block))
     return labels
 
 
-def usual_of(clf: MemoryClassifier, counted: Array) -> Usual:
-    """Which similarities are usual for the memories of a fitted classifier."""
+def widths_of(clf: MemoryClassifier, counted: Array) -> Array:
+    """How wide the clusters of a fitted classifier are, as the search found them."""
     found = clf.search_result_
-    return Usual.of(found.similarity[counted], found.labels[counted], len(clf.memory_indices_))
+    return widths(found.similarity[counted], found.labels[counted], len(clf.memory_indices_))
 
 
 def learn(
@@ -101,25 +101,27 @@ def learn(
     `opinions`: fit local classifiers too and learn from what they say; otherwise only similarities are wanted.
     """
     n = len(y)
-    levels = np.full(n, np.nan)
+    far = np.full(n, np.nan)
     held_opinions: list[tuple[Array, list[Opinions], list[Array]]] = []
     cut = folds(y, counted, clf.cv, seed)
     for number, (rest, held) in enumerate(cut):
         say(f"fold {number + 1} of {len(cut)}: fitting without {len(held)} cases", clf.verbose)
         without: MemoryClassifier = clone(clf)
-        own = {
-            name: _cases.take(value, rest) if hasattr(value, "__len__") and len(value) == n else value
-            for name, value in params.items()
-        }
+        if clf.n_memories is not None:
+            without.n_memories = min(clf.n_memories, len(rest))
+        if not isinstance(clf.thresholds, str):  # they are for other memories than those of a fold
+            without.thresholds = "common"
+        own = {name: pool.part_of(value, rest, n) for name, value in params.items()}
         weights = None if weight is None else weight[rest]
         without._fit_stages(_cases.take(X, rest), y[rest], weights, own, local=opinions)
         routes = routed(without, without.similarity_.describe(_cases.take(X, held)))
-        levels[held] = usual_of(without, without._counted(y[rest], weights)).level(routes.similarity, routes.nearest)
+        wide = widths_of(without, without._counted(y[rest], weights))
+        far[held] = distance(routes.similarity) / wide[routes.nearest]
         if opinions:
             held_opinions.append(_said(clf, without, _cases.take(X, held), routes, held))
     if not opinions:
-        return Learned(levels, None, None)
-    return _concluded(clf, levels, held_opinions, np.searchsorted(clf.classes_, y), weight)
+        return Learned(far, None, None)
+    return _concluded(clf, far, held_opinions, np.searchsorted(clf.classes_, y), weight)
 
 
 def _said(
@@ -145,7 +147,7 @@ def _said(
 
 def _concluded(
     clf: MemoryClassifier,
-    levels: Array,
+    far: Array,
     found: list[tuple[Array, list[Opinions], list[Array]]],
     codes: Array,
     weight: Any,
@@ -161,4 +163,4 @@ def _concluded(
             truth.append(codes[held])
             shares.append(own if version == 0 else own / (len(opinions) - 1))
             usual.append(version == 0)
-    return Learned(levels, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))
+    return Learned(far, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))

@@ -52,10 +52,13 @@ def test_mahalanobis_is_the_distance_to_the_nearest_class_mean_in_units_of_the_s
 def test_neighbours_is_the_distance_to_the_kth_training_case_of_length_one():
     R, y = on_a_plane(30, 0)
     new = on_a_plane(5, 1)[0]
-    detector = detector_for("neighbours").set_params(k=3).fit(R, y)
+    detector = detector_for("neighbours").set_params(k=3, unit=True).fit(R, y)
     unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (R - R.mean(axis=0), new - R.mean(axis=0))]
     apart = np.linalg.norm(unit[1][:, None] - unit[0][None], axis=2)
     np.testing.assert_allclose(detector.strangeness(new), np.sort(apart, axis=1)[:, 2])
+    plain = detector_for("neighbours").set_params(k=3).fit(R, y)
+    apart = np.linalg.norm(new[:, None] - R[None], axis=2)
+    np.testing.assert_allclose(plain.strangeness(new), np.sort(apart, axis=1)[:, 2])
 
 
 def test_residual_sees_only_what_lies_outside_the_principal_directions():
@@ -105,17 +108,17 @@ def test_what_a_detector_looks_at():
     assert embedding(None, np.array(["a", "b"], dtype=object)) is None
 
 
-def test_two_classes_have_two_scores():
+def test_two_classes_have_two_scores_and_none_is_the_strange_one():
     X, y = load_wine(return_X_y=True)
     clf = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[y < 2], y[y < 2])
     rows = rows_for(DETECTORS["energy"](), clf, None, X)
-    np.testing.assert_array_equal(rows[:, 1], clf.decision_function(X))
-    assert not rows[:, 0].any()
+    np.testing.assert_array_equal(rows[:, 1] - rows[:, 0], clf.decision_function(X))
+    np.testing.assert_array_equal(rows.sum(axis=1), 0)
 
 
 def test_wrong_detectors_are_named():
     assert detector_for(None) is None
     with pytest.raises(ValueError, match="competence must be None, one of 'mahalanobis'.*got 'magic'"):
         detector_for("magic")
-    with pytest.raises(TypeError, match="cannot be perturbed"):
-        rows_for(DETECTORS["agreement"](), LogisticRegression(), None, np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="numbers without gaps"):
+        embedding(LogisticRegression(), np.array([[1.0, np.nan]]))

@@ -5,55 +5,44 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from memclf import MemoryClassifier
-from memclf.routing import Usual, conformal_thresholds
+from memclf.routing import conformal_thresholds, distance, widths
 from memclf.similarity import RBFSimilarity
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
 def test_new_cases_fall_below_at_most_as_often_as_promised(rate):
-    """Held-out levels and new ones from the same memories, so that the promise is exact."""
+    """Held-out distances and new ones from the same memories, so that the promise is exact."""
     rng = np.random.default_rng(0)
-    places, sizes = np.array([0.8, 0.4, 0.6, 0.65]), np.array([100, 60, 8, 7])
+    usual, sizes = np.array([0.05, 0.5, 0.1, 0.12]), np.array([100, 60, 8, 7])
     missed = []
     for _ in range(1000):
         labels = np.repeat(np.arange(4), sizes)
-        usual = Usual.of(places[labels] + 0.1 * rng.random(len(labels)), labels, 4)
+        wide = widths(np.exp(-usual[labels] * rng.gamma(2, size=len(labels))), labels, 4)
         goes = rng.choice(4, 130, p=sizes / sizes.sum())
-        near = places[goes] + 0.1 * rng.random(130)
-        b = conformal_thresholds(usual.level(near[:80], goes[:80]), usual, rate)
+        near = np.exp(-usual[goes] * rng.gamma(2, size=130))
+        b = conformal_thresholds(distance(near[:80]) / wide[goes[:80]], wide, rate)
         missed.append(np.mean(near[80:] < b[goes[80:]]))
     expected = np.floor(rate * 81) / 81
     assert expected <= rate
     assert np.mean(missed) == pytest.approx(expected, abs=4 * np.std(missed) / np.sqrt(1000))
 
 
-def test_the_level_is_the_share_of_the_cluster_that_is_less_similar():
-    similarity = np.linspace(0.5, 0.9, 39)
-    usual = Usual.of(similarity, np.zeros(39, dtype=int), 1)
-    zeros = np.zeros(4, dtype=int)
-    np.testing.assert_allclose(usual.level(np.array([0.0, 0.5, 0.7, 1.0]), zeros), [0, 1 / 40, 20 / 40, 1])
-    np.testing.assert_allclose(usual.at(20 / 40), [0.7])
-
-
-def test_memories_of_small_clusters_share_what_is_usual():
-    rng = np.random.default_rng(0)
-    labels = np.repeat([0, 1, 2], [50, 12, 13])
-    usual = Usual.of(rng.random(75), labels, 3)
-    assert usual.values[1] is not usual.values[0]
-    np.testing.assert_array_equal(usual.values[1], usual.values[2])
-    assert len(usual.values[1]) == 12 + 13 + 2  # and the two ends
+def test_small_clusters_are_drawn_to_the_width_of_all():
+    similarity = np.exp(-np.concatenate([np.full(1001, 0.1), np.full(2, 5.0)]))
+    wide = widths(similarity, np.repeat([0, 1], [1001, 2]), 3)
+    everything = (1001 * 0.1 + 2 * 5.0) / 1001
+    np.testing.assert_allclose(wide[0], (100.1 + 5 * everything) / 1005)
+    np.testing.assert_allclose(wide[1], (10 + 5 * everything) / 6)
+    np.testing.assert_allclose(wide[2], everything)
 
 
 def test_cases_that_are_all_alike_are_never_unknown():
-    usual = Usual.of(np.ones(60), np.zeros(60, dtype=int), 1)
-    b = conformal_thresholds(usual.level(np.ones(60), np.zeros(60, dtype=int)), usual, 0.05)
-    assert b.tolist() == [1.0]
-    assert usual.level(np.array([1.0]), np.zeros(1, dtype=int)).tolist() == [1.0]
+    wide = widths(np.ones(60), np.zeros(60, dtype=int), 1)
+    assert conformal_thresholds(distance(np.ones(60)) / wide, wide, 0.05).tolist() == [1.0]
 
 
 def test_too_few_cases_make_no_promise_and_nothing_unknown():
-    usual = Usual.of(np.array([0.2, 0.3]), np.array([0, 1]), 3)
-    assert (conformal_thresholds(np.array([0.2, 0.3]), usual, 0.05) == np.finfo(float).tiny).all()
+    assert (conformal_thresholds(np.array([0.2, 0.3]), np.ones(3), 0.05) == np.finfo(float).tiny).all()
 
 
 def test_single_memories_keep_the_promise_nearly_too():
@@ -89,6 +78,18 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_cases(competence):
         found.append(np.mean(clf.predict(X[test]) == -1))
     assert np.mean(found) <= rate + 3 * np.std(found) / np.sqrt(25)
     assert np.mean(found) > 0.02  # and it is not kept by never being unknown
+
+
+@pytest.mark.parametrize("cv", [3, 10])
+def test_many_small_clusters_keep_the_promise_too(cv):
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150, 5))
+        y = (X[:, 0] > 0).astype(int)
+        clf = MemoryClassifier(RBFSimilarity(0.1), threshold="conformal", unknown_rate=0.1, cv=cv, random_state=seed)
+        found.append(np.mean(clf.fit(X, y).predict(rng.normal(size=(2000, 5))) == -1))
+    assert 0.03 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(10)
 
 
 def test_far_away_cases_are_unknown():

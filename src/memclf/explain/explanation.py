@@ -57,7 +57,13 @@ class Explanation:
     local, labels : dict or None
         Where the classifier does not answer alone: what it says by itself, and what the labels of the memories say.
     competence : float or None
-        Share of held-out training cases that are at least as strange to the classifier.
+        Share of held-out training cases that are at least as strange to the classifier, the case itself counted.
+    as_strange, held_out : int or None
+        How many held-out training cases are at least as strange, of how many.
+    balance : float
+        How much rare classes were favoured.
+    views : int
+        Mild views of the case that were routed beside it.
     """
 
     position: int
@@ -88,6 +94,10 @@ class Explanation:
     local: dict[Any, float] | None = None
     labels: dict[Any, float] | None = None
     competence: float | None = None
+    as_strange: int | None = None
+    held_out: int | None = None
+    balance: float = 0.0
+    views: int = 0
 
     @property
     def sentence(self) -> str:
@@ -130,18 +140,21 @@ class Explanation:
         """Who said what, where the local classifier does not answer alone."""
         local, labels = self.local or {}, self.labels or {}
         said, labelled = (max(each, key=each.__getitem__) for each in (local, labels))
-        theirs = f"the labels of its cluster ({holds}) say {labelled!r} ({labels[labelled]:.2f})"
+        whose = f"the labels of the memories that it and {self.views} views of it go to" if self.views else ""
+        theirs = f"{whose or f'the labels of its cluster ({holds})'} say {labelled!r} ({labels[labelled]:.2f})"
         joined = "and" if said == labelled else "but"
         who = "constant classifier" if self.origin == "constant" else self.classifier
         why = f"its {who} says {said!r} ({local[said]:.2f}) {joined} {theirs}"
         if self.probabilities is not None and self.answer in self.probabilities:
-            why += f", together {self.answer!r} ({self.probabilities[self.answer]:.2f})"
+            favoured = f", rare classes favoured (balance {self.balance:g})" if self.balance else ""
+            why += f", together {self.answer!r} ({self.probabilities[self.answer]:.2f}{favoured})"
         if self.competence is not None and self.competence < STRANGE:
             why += f"; the classifier counts for less, since the case is strange to it ({self._strange()})"
         return why
 
     def _strange(self) -> str:
-        return f"competence {self.competence:.3f}: this share of held-out training cases is as strange"
+        share = f"{self.as_strange} of {self.held_out} held-out training cases are as strange"
+        return f"competence {self.competence:.3f}: {share}"
 
     def beside(self) -> list[tuple[str, str, str]]:
         """The case beside its memory: name of a column, the case's value, the memory's value.
@@ -249,11 +262,13 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     X = _cases.read_once(_cases.as_cases(X))
     block = clf.similarities(X).T
     routes = trusting(clf, X, route(block, clf.thresholds_, clf.rule))
-    opinions, competence = None, None
+    opinions, competence, stranger, held_out = None, None, None, None
     if not clf.answers_locally:
         X = _cases.remembering(X)
         opinions, strange = opinions_about(clf, X, routes)
-        competence = None if clf.calibration_ is None else clf.calibration_.competence(strange)
+        if clf.calibration_ is not None:
+            competence, stranger = clf.calibration_.competence(strange), clf.calibration_.as_strange(strange)
+            held_out = len(clf.calibration_.held)
     answers = clf.predict_routed(X, routes)
     chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
     feature: Any = getattr(clf.similarity_, "features_", None)
@@ -305,6 +320,10 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 local=None if opinions is None else _named(clf, opinions.local[i]),
                 labels=None if opinions is None else _named(clf, opinions.memory[i]),
                 competence=None if competence is None else float(competence[i]),
+                as_strange=None if stranger is None else int(stranger[i]),
+                held_out=held_out,
+                balance=float(clf.balance),
+                views=int(clf.views),
             )
         )
     return Explanations(items)
@@ -356,7 +375,8 @@ max-width:46rem}
 
 
 def _card(item: Explanation) -> str:
-    state = "<span class='yes'>known</span>" if item.known else "<span class='no'>below threshold</span>"
+    why = "below threshold" if item.trusted else "description not trusted"
+    state = "<span class='yes'>known</span>" if item.known else f"<span class='no'>{why}</span>"
     label = "unknown" if item.answered_by == "nobody" else escape(str(item.answer))
     lines = [
         f"<div class='memclf'><b>case {item.position}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",

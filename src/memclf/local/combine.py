@@ -73,7 +73,8 @@ class Combination:
     def __call__(self, opinions: Opinions, competence: Array | None) -> Array:
         """Probabilities of shape (cases, classes)."""
         if self.combine != "local":
-            return np.asarray(softmax(np.einsum("ntc,t->nc", opinions.terms(), self.weights), axis=1))
+            scores = np.einsum("ntc,t->nc", opinions.terms(), self.weights)
+            return np.asarray(softmax(np.where(opinions.prior > 0, scores, -np.inf), axis=1))
         if competence is None or opinions.excess is None:
             return opinions.local
         trusted = np.exp(-opinions.excess) if self.guard == "soft" else (competence >= STRICT).astype(float)

@@ -87,29 +87,35 @@ class Residual(Detector):
 
 
 class Neighbours(Detector):
-    """Distance to the k-th nearest training case, all brought to length 1 (Sun et al., 2022).
+    """Distance to the k-th nearest training case (Sun et al., 2022).
 
     Parameters
     ----------
     k : int
         Fewer, where there are not as many cases.
+    unit : bool
+        Look at directions alone, all cases brought to length 1, as is usual for networks. What is merely larger or
+        farther out is not strange then.
     """
 
-    def __init__(self, k: int = 5):
+    def __init__(self, k: int = 5, unit: bool = False):
         self.k = k
+        self.unit = unit
 
     def fit(self, R: Array, y: Array) -> Self:
         self.centre_ = R.mean(axis=0)
-        self.cases_ = self._unit(R)
+        self.cases_ = self._placed(R)
         return self
 
     def strangeness(self, R: Array) -> Array:
         k = min(self.k, len(self.cases_))
         search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(self.cases_)
-        return np.asarray(search.kneighbors(self._unit(R))[0][:, -1])
+        return np.asarray(search.kneighbors(self._placed(R))[0][:, -1])
 
-    def _unit(self, R: Array) -> Array:
+    def _placed(self, R: Array) -> Array:
         apart = R - self.centre_
+        if not self.unit:
+            return np.asarray(apart)
         return np.asarray(apart / np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), TINY))
 
 
@@ -155,8 +161,10 @@ def detector_for(wanted: Any) -> Detector | None:
     return DETECTORS[wanted]()
 
 
-def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array | None:
+def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any, perturbed: Any = None) -> Array | None:
     """What the detector looks at; None where the classifier shows nothing of it.
+
+    `perturbed(X, number)` gives the cases, changed a little, for detectors that look at views.
 
     A cluster of one class has a constant for a classifier, which looks at nothing; the global classifier lends its
     eyes, and where there is none, the cases themselves are looked at.
@@ -166,17 +174,12 @@ def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array
     if is_constant(estimator):
         return None
     if detector.looks_at == "views":
-        if not hasattr(X, "perturbed"):
-            raise TypeError(
-                f"competence='agreement' perturbs images a little; {type(X).__name__} cannot be perturbed. Give an "
-                "ImageCollection, or choose another detector"
-            )
-        views = [X, *(X.perturbed(seed=number) for number in range(1, 1 + VIEWS))]
+        views = [X, *(perturbed(X, number) for number in range(1, 1 + VIEWS))]
         return np.stack([estimator.predict_proba(each) for each in views], axis=1)
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
-        return np.stack([np.zeros_like(scores), scores], axis=1) if scores.ndim == 1 else scores
-    return np.log(np.maximum(estimator.predict_proba(X), TINY)) * 2  # energy of probabilities: less, the less sure
+        return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
+    return 2 * np.log(np.maximum(estimator.predict_proba(X), TINY))  # so that less sure means less of it
 
 
 def embedding(estimator: Any, X: Any) -> Array | None:
@@ -192,6 +195,10 @@ def embedding(estimator: Any, X: Any) -> Array | None:
         R = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         return None
+    if R.ndim == 2 and not np.isfinite(R).all():
+        raise ValueError(
+            "competence looks at numbers without gaps; make the estimator a pipeline whose first step fills them"
+        )
     return R if R.ndim == 2 else None
 
 
@@ -217,8 +224,12 @@ class Calibration:
 
     def competence(self, strangeness: Array) -> Array:
         """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1."""
-        below = np.searchsorted(self.held, strangeness, side="left")
-        return np.where(np.isfinite(strangeness), (len(self.held) - below + 1) / (len(self.held) + 1), 1.0)
+        share = (self.as_strange(strangeness) + 1) / (len(self.held) + 1)
+        return np.where(np.isfinite(strangeness), share, 1.0)
+
+    def as_strange(self, strangeness: Array) -> Array:
+        """How many held-out training cases are at least as strange."""
+        return np.asarray(len(self.held) - np.searchsorted(self.held, strangeness, side="left"))
 
     def excess(self, strangeness: Array) -> Array:
         """Strangeness beyond the usual: 0 up to the median of held-out cases, 1 at their 90th percentile."""

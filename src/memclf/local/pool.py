@@ -114,7 +114,7 @@ def fit_pool(
     jobs = []
     for k in heads:
         rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
-        own = {name: _slice(value, rows, len(y)) for name, value in params.items()}
+        own = {name: part_of(value, rows, len(y)) for name, value in params.items()}
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
@@ -187,12 +187,12 @@ def check_classifier(estimator: Any, name: str = "estimator") -> None:
 def fit_whole(estimator: Any, X: Any, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:
     """The estimator trained on everything that counts: the global classifier."""
     if len(rows) < len(y):
-        params = {name: _slice(value, rows, len(y)) for name, value in params.items()}
+        params = {name: part_of(value, rows, len(y)) for name, value in params.items()}
         X, y = _cases.take(X, rows), y[rows]
     return _fitted(seeded(clone(estimator), seed), X, y, params)
 
 
-def _slice(value: Any, rows: Array, n: int) -> Any:
+def part_of(value: Any, rows: Array, n: int) -> Any:
     """The part of a fit parameter that belongs to these rows; what is not one per case is passed whole."""
     per_case = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
     return _cases.take(value, rows) if per_case else value

@@ -109,7 +109,8 @@ class Encoder:
         if ESTIMATORS.get(kind.__name__) is kind:
             params = {name: self.encode(v, f"{where}.{name}") for name, v in value.get_params(deep=False).items()}
             state = {n: self.encode(v, f"{where}.{n}") for n, v in vars(value).items() if FITTED.fullmatch(n)}
-            return {"$memclf": kind.__name__, "params": params, "state": state}
+            encoded = {"$memclf": kind.__name__, "params": params, "state": state}
+            return self.once(value, lambda: encoded) if kind in DETECTORS.values() else encoded  # memories share them
         if RECORDS.get(kind.__name__) is kind:
             return {
                 "$record": kind.__name__,

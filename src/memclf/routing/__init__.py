@@ -1,6 +1,6 @@
 """From a case to a memory, or to unknown."""
 
-from memclf.routing.conformal import Usual, conformal_thresholds
+from memclf.routing.conformal import conformal_thresholds, distance, widths
 from memclf.routing.route import Route, Routes, route, route_all, similarities
 from memclf.routing.threshold import CONFORMAL, fit_thresholds
 
@@ -8,10 +8,11 @@ __all__ = [
     "CONFORMAL",
     "Route",
     "Routes",
-    "Usual",
     "conformal_thresholds",
+    "distance",
     "fit_thresholds",
     "route",
     "route_all",
     "similarities",
+    "widths",
 ]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -145,6 +146,15 @@ def test_folds_hold_every_case_out_once_and_mix_the_classes():
         heldout.folds(labels, np.arange(5), 3, 0)
     with pytest.raises(ValueError, match="a single class"):
         heldout.folds(np.array([0] * 9 + [1]), np.arange(10), 3, 0)
+
+
+def test_a_splitter_may_cut_the_folds():
+    groups = np.arange(len(y)) % 6
+    cut = list(GroupKFold(3).split(X, y, groups))
+    one = wine(combine="product", cv=cut).fit(X, y)
+    other = wine(combine="product", cv=3).fit(X, y)
+    assert one.combination_.weights[0] != other.combination_.weights[0]
+    assert [len(held) for _, held in heldout.folds(y, np.arange(0, len(y), 2), KFold(4), None)] == [23, 22, 22, 22]
 
 
 def test_held_out_opinions_are_from_classifiers_that_have_not_seen_the_case():

@@ -14,6 +14,7 @@ from memclf.similarity import (
     FunctionSimilarity,
     GowerSimilarity,
     Precomputed,
+    RankSimilarity,
     RBFSimilarity,
     TreeSimilarity,
 )
@@ -26,6 +27,7 @@ ESTIMATORS = [
     MemorySelector(),
     MemorySelector(GowerSimilarity(), cover="random", random_state=0),
     RBFSimilarity(),
+    RankSimilarity(),
     CosineSimilarity(),
     GowerSimilarity(),
     TreeSimilarity(),

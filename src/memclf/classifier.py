@@ -114,9 +114,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         How cases are changed a little, to learn weights on and for `views`: returns all cases, changed differently for
         every number. Let the change depend on the number and the case alone, not on the others in the batch, or
         answers will depend on them. "auto": images as `memclf.vision.perturbations` does, other cases not at all.
-    cv : int
+    cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
-        Each costs a fit of the whole.
+        Each costs a fit of the whole. A splitter of scikit-learn's keeps groups together, for instance.
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None
@@ -205,7 +205,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         min_trust: float = 0.0,
         views: int = 0,
         perturb: Any = "auto",
-        cv: int = 3,
+        cv: Any = 3,
         unknown_rate: float = 0.05,
         mode: str = "corrected",
         cover: str = "auto",
@@ -384,6 +384,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             )
         for name, least in (("views", 0), ("cv", 2)):
             value = getattr(self, name)
+            if name == "cv" and (hasattr(value, "split") or isinstance(value, Sequence)):
+                continue
             if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
         if not (callable(self.perturb) or self.perturb is None or self.perturb == "auto"):

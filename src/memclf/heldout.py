@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +50,12 @@ class Learned:
     combination: Combination | None
 
 
-def folds(y: Array, rows: Array, cv: int, seed: int | None) -> list[tuple[Array, Array]]:
-    """Pairs of rows to fit on and rows held out, with the classes spread evenly."""
+def folds(y: Array, rows: Array, cv: Any, seed: int | None) -> list[tuple[Array, Array]]:
+    """Pairs of rows to fit on and rows held out, with the classes spread evenly; or as the given splitter cuts."""
+    if not isinstance(cv, Integral):
+        given = cv.split(np.zeros((len(y), 1)), y) if hasattr(cv, "split") else cv
+        return [(np.intersect1d(rest, rows), np.intersect1d(held, rows)) for rest, held in given]
+    cv = int(cv)
     if len(rows) < 2 * cv:
         raise ValueError(f"{len(rows)} cases cannot be cut into cv={cv} folds to learn from; fewer folds or more cases")
     enough = np.unique(y[rows], return_counts=True)[1].max() >= cv

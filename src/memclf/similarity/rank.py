@@ -27,6 +27,8 @@ class RankSimilarity(RBFSimilarity):
     ----------
     values_, ranks_ : lists of ndarray
         For each column the distinct numbers of the training cases in order, and their ranks.
+    gamma_, centre_
+        Of the ranks, as in `RBFSimilarity`.
 
     Examples
     --------

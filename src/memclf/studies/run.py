@@ -186,7 +186,11 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
     table = Table(title=f"accuracy / balanced accuracy in %, {summary['n']} test images", title_justify="left")
     for name in ("model", *told):
         table.add_column(name, no_wrap=True)
-    for name in ("clean", f"{summary['conditions']} conditions", "gain over the baseline (95 %)"):
+    for name in (
+        "clean",
+        "1 condition" if summary["conditions"] == 1 else f"{summary['conditions']} conditions",
+        "gain over the baseline (95 %)",
+    ):
         table.add_column(name, justify="right")
     for each in models:
         gain = (each["gain"] or {}).get("mean")
@@ -200,8 +204,11 @@ def print_warnings(folder: Path, console: Console) -> None:
     from memclf.report.findings import warnings
     from memclf.report.run import Run
 
-    for sentence in warnings(Run(folder)):
-        console.print(Text(f"A gain that a control has too is no gain. {sentence}"), soft_wrap=True)
+    found = warnings(Run(folder))
+    if found:
+        console.print("A gain that a control has too is no gain:")
+    for sentence in found:
+        console.print(Text(f"- {sentence}"), soft_wrap=True)
 
 
 def _pair(found: dict[str, Any] | None) -> str:

@@ -170,3 +170,35 @@ def test_runs_on_other_cases_or_of_other_studies_are_not_compared_in_silence(mad
 def test_there_must_be_a_run_to_compare(tmp_path):
     with pytest.raises(ValueError, match="there is no run to compare"):
         compare([], tmp_path)
+
+
+def test_an_ablation_has_a_table_of_its_own_and_stands_in_no_other(made):
+    skill = {
+        "baseline": (0.9, 0.09),
+        "memory": (0.9, 0.08),
+        "sturdy": (0.95, 0.03),
+        "+product": (0.93, 0.05),
+        "sturdy-balance": (0.94, 0.04),
+        "stage1": (0.72, 0.03),
+    }
+    folder = made(skill=skill, corruptions=("fog", "snow"), severities=(1, 5), exhibits=False)
+    build(folder)
+    rows = list(csv.DictReader((folder / "tables" / "ablation.csv").read_text().splitlines()))
+    assert [row["Memory classifier"] for row in rows] == ["as in the paper", "sturdy", "+product", "sturdy-balance"]
+    apart = "Gain over the paper’s way: Accuracy"
+    assert rows[0][apart] == ""
+    assert float(rows[1][apart]) > float(rows[2][apart]) > 0
+    assert float(rows[1][f"{apart} (low)"]) < float(rows[1][apart]) < float(rows[1][f"{apart} (high)"])
+    standing = (folder / "tables" / "contenders.csv").read_text()
+    assert "Sturdy memory classifier" in standing
+    assert "+product" not in standing
+    page = (folder / "report.html").read_text()
+    assert "What each part brings" in page
+    assert "The sturdy memory classifier, which goes beyond the paper" in page
+
+
+def test_without_an_ablation_there_is_no_such_table(made):
+    folder = made(corruptions=("fog",), severities=(1,), exhibits=False)
+    build(folder)
+    assert not (folder / "tables" / "ablation.csv").exists()
+    assert "What each part brings" not in (folder / "report.html").read_text()

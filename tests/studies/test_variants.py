@@ -1,0 +1,52 @@
+"""The memory classifiers beyond the paper's, as the studies set them up."""
+
+from dataclasses import replace
+
+import pytest
+
+from memclf.report.words import is_part
+from memclf.similarity import RankSimilarity, TreeSimilarity
+from memclf.studies import settings_for, study_for
+from memclf.studies.models import _Maker
+from memclf.studies.variants import ABLATION, CAREFUL, STURDY, graded_memories
+
+
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory):
+    settings = settings_for("leaf", n_train=60, n_test=10, folds=2)
+    folder = tmp_path_factory.mktemp("models")
+    study = study_for(settings)
+    return _Maker(study, settings, study.train, folder, "vanilla", "efficientnet_lite0", 0, 0)
+
+
+def test_every_variant_can_be_made_and_none_has_the_name_of_another(maker):
+    names = [each.name for each in (STURDY, CAREFUL, *ABLATION)]
+    assert len(set(names)) == len(names)
+    for variant in (STURDY, CAREFUL, *ABLATION):
+        clf = maker.variant(variant)
+        clf._check_settings()
+        assert clf.cv == 2
+        assert isinstance(clf.similarity, RankSimilarity if variant.graded else TreeSimilarity)
+        assert clf.n_memories == (graded_memories(60) if variant.graded else None)
+
+
+def test_the_report_tells_the_parts_of_an_ablation_from_the_contenders():
+    assert all(is_part(each.name) for each in ABLATION)
+    assert not any(
+        is_part(name) for name in ("sturdy", "careful", "memory", "memory-paper", "baseline", "stage1-sturdy")
+    )
+
+
+def test_a_study_without_degrees_keeps_its_similarity(maker):
+    plain = replace(maker.study, graded=None)
+    other = _Maker(plain, maker.settings, maker.train, maker.place, "vanilla", "efficientnet_lite0", 0, 0)
+    assert isinstance(other.variant(STURDY).similarity, TreeSimilarity)
+    assert other.variant(STURDY).combine == "product"
+
+
+def test_networks_may_be_kept_elsewhere(maker, tmp_path):
+    other = _Maker(
+        maker.study, maker.settings, maker.train, maker.place, "vanilla", "efficientnet_lite0", 0, 0, networks=tmp_path
+    )
+    assert other._network().checkpoint == tmp_path
+    assert maker._network().checkpoint != tmp_path

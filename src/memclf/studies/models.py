@@ -109,7 +109,7 @@ class _Maker:
     def common(self) -> list[Contender]:
         """Majority class and stage 1 alone, for each feature."""
         found = [Contender("majority", controls_of(self.memories["memory"])["majority"], seed=self.seed)]
-        if "sturdy" in self.memories:
+        if "sturdy" in self.memories and self.study.graded is not None:
             found.append(Contender("stage1-sturdy", StageOne(self.memories["sturdy"]), seed=self.seed))
         for model in (name for name in NAMES.values() if name in self.memories):
             clf = self.memories[model]

@@ -126,6 +126,7 @@ _SCALES: dict[str, dict[str, dict[str, Any]]] = {
             "patch_size": 250,
             "image_size": (96, 96),
             "augmented": False,
+            "sturdy": False,  # its clusters hold one colour each, so there is nothing to weigh
         },
         "leaf": {"image_size": (128, 256), "n_train": 400, "n_test": 120},
         "acne": {"image_size": (96, 96), "n_train": 40, "n_test": 16},

@@ -285,9 +285,7 @@ def test_views_share_a_case_between_memories():
     A = np.linspace(0, 10, 200)[:, None]
     b = (A[:, 0] > 5).astype(int)
     clf = MemoryClassifier(RankSimilarity(), n_memories=5, views=9, perturb=jittered, random_state=0).fit(A, b)
-    from memclf.answer import membership
-
-    weights = membership(clf, A, clf.route(A))
+    weights = clf.membership(A)
     np.testing.assert_allclose(weights.sum(axis=1), 1)
     edges = (weights > 0).sum(axis=1) > 1
     assert 0.05 < edges.mean() < 0.9  # near the borders, not everywhere

@@ -530,6 +530,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("nobody looks at how strange cases are: give competence='mahalanobis', for example")
         return answer.strangeness(self, X, routes.nearest)
 
+    def membership(self, X: Any) -> Array:
+        """How much each case (row) belongs to each memory (column): the share of it and its mild `views` sent there.
+
+        A case whose views go different ways is not described surely.
+        """
+        X = _cases.read_once(_cases.as_cases(X))
+        return answer.membership(self, X, self.route(X))
+
     def competences(self, X: Any) -> Array:
         """The competence for each case, from 0 to 1; needs `competence`. Many low ones mean drift."""
         X = _cases.read_once(_cases.as_cases(X))

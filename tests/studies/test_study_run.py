@@ -79,7 +79,7 @@ def test_a_finished_run_holds_all_that_was_promised(run):
         rows = store.rows()
         assert store.get("source") == "generated"
         assert store.get("command").startswith("memclf study color")
-    models = {"baseline", "memory", "random", "prior", "majority", "stage1"}
+    models = {"baseline", "memory", "sturdy", "random", "prior", "majority", "stage1"}
     assert {row["model"] for row in rows} == models
     assert len(rows) == len(models) * len(CONDITIONS)
     summary = json.loads((folder / "summary.json").read_text())

@@ -90,12 +90,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path)
     parser.add_argument("--data", required=True)
+    parser.add_argument("--model", type=Path, help="folder of a sturdy model; by default that of the run")
     parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
     parser.add_argument("--case", type=int, default=150, help="position of the leaf among the test images")
     asked = parser.parse_args()
     study = study_for(settings_for("leaf", data=asked.data))
-    model = memclf.load(asked.run / "models" / "vanilla-efficientnet_lite0-seed0" / "sturdy")
-    opinions(model, study, asked.case, asked.out)
+    own = asked.run / "models" / "vanilla-efficientnet_lite0-seed0" / "sturdy"
+    opinions(memclf.load(asked.model or own), study, asked.case, asked.out)
     severities(asked.run, asked.out)
 
 

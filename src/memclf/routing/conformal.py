@@ -47,7 +47,7 @@ def conformal_thresholds(held: Array, wide: Array, rate: float) -> Array:
     Examples
     --------
     >>> conformal_thresholds(np.linspace(0.1, 3.0, 99), np.array([0.1, 0.2]), 0.05).round(2)
-    array([0.75, 0.57])
+    array([0.75, 0.56])
     """
     place = int(np.floor(rate * (len(held) + 1) + 1e-12))
     bound = np.sort(held)[-place] if place else np.inf

@@ -23,6 +23,11 @@ TINY = [
 CONDITIONS = [Condition(), *(Condition(name, 3) for name in ("fog", "contrast", "pixelate", "gaussian_noise"))]
 
 
+def _obeys_ctrl_c():
+    """Shells start background jobs deaf to Ctrl-C, and the tests may be one."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def memclf(*arguments, **options):
     """The command line in a process of its own."""
     command = [sys.executable, "-m", "memclf.cli", *map(str, arguments)]
@@ -32,6 +37,7 @@ def memclf(*arguments, **options):
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "120"},
+        preexec_fn=_obeys_ctrl_c,
         **options,
     )
 

@@ -146,10 +146,8 @@ def main() -> None:
     for name, study in studies.items():
         settings = chosen[name]
         with tempfile.TemporaryDirectory() as folder:
-            maker = _Maker(
-                study, settings, study.train.remembering(), Path(folder), "vanilla", settings.backbones[0], 0, 0
-            )
-            maker.training = asked.checkpoint or maker.training
+            train, backbone = study.train.remembering(), settings.backbones[0]
+            maker = _Maker(study, settings, train, Path(folder), "vanilla", backbone, 0, 0, networks=asked.networks)
             clf = maker.variant(CAREFUL).fit(maker.train, maker.train.labels)
         out_of_distribution(name, clf, study, others)
         abstention(name, clf, study, settings, asked.severity)

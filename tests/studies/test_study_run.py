@@ -17,7 +17,7 @@ from memclf.studies.run import folder_for
 
 TINY = [
     *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
-    *("--epochs", "2", "--severity", "3", "--feature", "robust", "--sturdy"),
+    *("--epochs", "2", "--severity", "3", "--feature", "robust"),
     *(part for name in ("fog", "contrast", "pixelate", "gaussian_noise") for part in ("--corruption", name)),
 ]
 CONDITIONS = [Condition(), *(Condition(name, 3) for name in ("fog", "contrast", "pixelate", "gaussian_noise"))]
@@ -85,7 +85,7 @@ def test_a_finished_run_holds_all_that_was_promised(run):
         rows = store.rows()
         assert store.get("source") == "generated"
         assert store.get("command").startswith("memclf study color")
-    models = {"baseline", "memory", "sturdy", "random", "prior", "majority", "stage1"}
+    models = {"baseline", "memory", "random", "prior", "majority", "stage1"}
     assert {row["model"] for row in rows} == models
     assert len(rows) == len(models) * len(CONDITIONS)
     summary = json.loads((folder / "summary.json").read_text())
@@ -111,7 +111,7 @@ def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tm
     written = saved.stat().st_mtime_ns
     # Ctrl-C while evaluating: a valid partial report.
     process = memclf(*TINY, "--out", folder)
-    wait_for_rows(folder, 7)  # the clean ones
+    wait_for_rows(folder, 6)  # the clean ones
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
@@ -123,11 +123,11 @@ def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tm
     assert "partial" in (folder / "report.html").read_text().lower()
     # Killed while evaluating: at most one condition is repeated.
     process = memclf(*TINY, "--out", folder)
-    wait_for_rows(folder, 23)  # in the fourth of five conditions
+    wait_for_rows(folder, 20)  # in the fourth of five conditions
     kill(process)
     with opened(folder / "results.sqlite") as store:
         done = store.finished()
-    complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == 7]
+    complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == 6]
     assert len(complete) >= 3
     _, err = finished(*TINY, "--out", folder)
     again = [each for each in CONDITIONS if f"evaluating {each} (" in err]
@@ -147,7 +147,7 @@ def test_another_argument_starts_a_new_run_beside_the_old_one(run):
     beside = folder.with_name("run-2")
     assert "holds a run with other settings" in err
     assert rows_of(folder) == before
-    assert len(rows_of(beside)) == 7 * 4
+    assert len(rows_of(beside)) == 6 * 4
     _, err = finished(*TINY[:-2], "--out", folder)  # and is found again
     assert "evaluating" not in err
     assert not folder.with_name("run-3").exists()

@@ -36,11 +36,11 @@ class Detector(BaseEstimator):
 
     def fit(self, R: Array, y: Array) -> Self:
         """Learn what is usual from the rows of the training cases and their labels."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define fit(R, y)")
 
     def strangeness(self, R: Array) -> Array:
         """One number per row."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define strangeness(R)")
 
 
 class Mahalanobis(Detector):

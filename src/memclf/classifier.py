@@ -29,10 +29,12 @@ from memclf.routing import CONFORMAL, Routes, conformal_thresholds, fit_threshol
 from memclf.similarity.base import fit_describe, positive_weights
 
 if TYPE_CHECKING:
+    from memclf.bounds import Bound
     from memclf.explain import Explanations
 
 FALLBACKS = ("unknown", "nearest", "global")
 CHOICES = {"start": pool.STARTS, "small_clusters": pool.SMALL, "combine": COMBINE, "guard": GUARDS}
+BOUND = "bound"  # in place of a number of memories
 COVER = 0.7  # the search's threshold when thresholds are conformal and none is given
 
 
@@ -63,8 +65,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     threshold : float in (0, 1] or "conformal"
         b_t: every training case is at least this similar to a memory. "conformal": the search covers to 0.7, and
         `thresholds` are conformal.
-    n_memories : int or None
-        Fix the number of memories. None: as many as covering all training cases takes.
+    n_memories : int, "bound" or None
+        Fix the number of memories. None: as many as covering all training cases takes. "bound": as many as the
+        compression bound prefers, but enough to cover all training cases; it fits several times, and keeps the
+        bound as `bound_`. See `memclf.bounds`.
     thresholds : "common", "tight", "conformal", number, sequence or mapping
         b_k, from which similarity on a memory answers a case: the same `threshold` for all; the least that
         still covers the memory's own cluster; as high as `unknown_rate` allows; one number; one per memory; or a
@@ -166,6 +170,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         The fitted similarity.
     search_result_ : MemorySearchResult
         What the search did.
+    bound_ : Bound or None
+        What theory promises, if it was asked: by ``n_memories="bound"``, or later by `bound`.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn, for tables and arrays.
 
@@ -188,7 +194,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         estimator: Any = None,
         threshold: float | str = 0.7,
         *,
-        n_memories: int | None = None,
+        n_memories: int | str | None = None,
         thresholds: Any = "common",
         slack: float = 0.0,
         rule: str = "argmax_then_check",
@@ -269,9 +275,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         y = self._check_target(X, y)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
-        if self._learns():  # folds look at the same cases
+        if self._learns() or self.n_memories == BOUND:  # folds or trials look at the same cases
             X = _cases.remembering(X)
-        seed = self._fit_stages(X, y, sample_weight, params, local=True)
+        self.bound_, number = None, self.n_memories
+        if self.n_memories == BOUND:
+            from memclf.bounds.curve import preferred
+
+            number, self.bound_ = preferred(self, X, y, sample_weight, params)
+        seed = self._fit_stages(X, y, sample_weight, params, local=True, n_memories=number)
         self.calibration_ = self.combination_ = None
         if self._learns() or self._conformal():
             counted = self._counted(y, sample_weight)
@@ -283,7 +294,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
                 self.thresholds_ = conformal_thresholds(found.far[counted], wide, rate)
         return self
 
-    def _fit_stages(self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool) -> int | None:
+    def _fit_stages(
+        self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool, n_memories: Any
+    ) -> int | None:
         """Similarity, memories and, if `local`, clusters and their classifiers; the seed for whatever comes after."""
         _cases.match(self, X, reset=True)
         # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
@@ -298,12 +311,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             Z,
             self.similarity_,
             cover,
-            n_memories=self.n_memories,
+            n_memories=n_memories,
             n_restarts=self.n_restarts,
             max_swaps=self.max_swaps,
             mode=self.mode,
             cover=self.cover,
-            coverage=self.coverage,
+            coverage="enforce" if self.n_memories == BOUND else self.coverage,
             sample_weight=sample_weight,
             random_state=search_seed,
             verbose=self.verbose,
@@ -376,6 +389,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
                 "competence and combine fit everything once more without each fold, where memories have other numbers: "
                 "give one estimator for all memories"
             )
+        if isinstance(self.n_memories, str):
+            if self.n_memories != BOUND:
+                raise ValueError(f"n_memories must be a whole number, {BOUND!r} or None; got {self.n_memories!r}")
+            if self.mode == "paper" or self.coverage == "report" or isinstance(self.estimator, (list, tuple)):
+                raise ValueError(
+                    "n_memories='bound' tries several numbers of memories that cover all cases: mode='paper', "
+                    "coverage='report' and one estimator per memory do not go with it"
+                )
         own = not (isinstance(self.thresholds, str) and self.thresholds in ("common", CONFORMAL))
         if self.threshold == CONFORMAL and own:
             raise ValueError(
@@ -581,6 +602,18 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if method == "predict" and self.fallback != "unknown":  # nothing is unknown: the classes' own type will do
             return answer.astype(self.classes_.dtype)
         return answer
+
+    def bound(self, X: Any, y: Any, **options: Any) -> Bound:
+        """What theory promises about this classifier; X and y are the cases that it was fitted on.
+
+        The options are those of `memclf.bounds.generalization_bound`. The result is kept as `bound_`: explanations
+        show it, and `memclf.save` keeps it.
+        """
+        from memclf.bounds import generalization_bound
+
+        check_is_fitted(self)
+        self.bound_ = generalization_bound(self, X, y, **options)
+        return self.bound_
 
     def explain(self, X: Any) -> Explanations:
         """For each case the memory behind the answer, in words and as a table; see `memclf.explain`."""

@@ -112,13 +112,12 @@ def learn(
     for number, (rest, held) in enumerate(cut):
         say(f"fold {number + 1} of {len(cut)}: fitting without {len(held)} cases", clf.verbose)
         without: MemoryClassifier = clone(clf)
-        if clf.n_memories is not None:
-            without.n_memories = min(clf.n_memories, len(rest))
+        many = None if clf.n_memories is None else min(len(clf.memory_indices_), len(rest))
         if not isinstance(clf.thresholds, str):  # they are for other memories than those of a fold
             without.thresholds = "common"
         own = {name: pool.part_of(value, rest, n) for name, value in params.items()}
         weights = None if weight is None else weight[rest]
-        without._fit_stages(_cases.take(X, rest), y[rest], weights, own, local=opinions)
+        without._fit_stages(_cases.take(X, rest), y[rest], weights, own, local=opinions, n_memories=many)
         routes = routed(without, without.similarity_.describe(_cases.take(X, held)))
         wide = widths_of(without, without._counted(y[rest], weights))
         far[held] = distance(routes.similarity) / wide[routes.nearest]

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from memclf import _cases
 from memclf._numbers import Array
+from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 from memclf.classifier import MemoryClassifier
 from memclf.exceptions import ModelFolderError
 from memclf.local.combine import Combination
@@ -53,7 +54,10 @@ ESTIMATORS: dict[str, type] = {
         *DETECTORS.values(),
     )
 }
-RECORDS: dict[str, type] = {each.__name__: each for each in (Calibration, Combination, MemorySearchResult, Pool, Round)}
+RECORDS: dict[str, type] = {
+    each.__name__: each
+    for each in (Assumption, Bound, Calibration, Combination, MemorySearchResult, MemoryTerm, Pool, Round, Term)
+}
 ARRAY_KINDS = "biufcmMU"
 # Types of a table's columns. Others are made by pandas from strings in ways that a file should not choose.
 COLUMNS = re.compile(r"(u?int|float|complex|U?Int|Float)\d+|bool(ean)?|object|str(ing)?|(datetime|timedelta)64\[\w+\]")

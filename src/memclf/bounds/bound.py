@@ -1,0 +1,392 @@
+"""What theory promises about a fitted memory classifier, computed from the classifier itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf.bounds import formulas
+from memclf.bounds.local import COMPLEXITY, Cost, cost_of
+from memclf.bounds.premises import GIVEN, learned_similarity, premises
+from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
+from memclf.local import pool
+
+if TYPE_CHECKING:
+    from memclf.classifier import MemoryClassifier
+
+KINDS = ("compression", "direct", "cascade", "paper-min", "paper", "held-out")
+MOVED = 0.01  # share of training cases that may be routed otherwise than in `fit`, where similarities are equal
+KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/theory.md
+
+
+def generalization_bound(
+    clf: MemoryClassifier,
+    X: Any,
+    y: Any,
+    delta: float = 0.05,
+    kind: str = "compression",
+    *,
+    complexity: Any = "auto",
+    given: Iterable[str] = (),
+    rho: float | None = None,
+) -> Bound:
+    """A bound on the risk of a fitted memory classifier, with probability 1 - `delta`.
+
+    Parameters
+    ----------
+    clf : MemoryClassifier
+        Fitted on X and y. (For ``kind="held-out"``: fitted on others.)
+    X, y : cases and labels
+        The training cases, in the order in which `fit` got them.
+    delta : float
+        The bound may fail with this probability.
+    kind : {"compression", "direct", "cascade", "paper-min", "paper", "held-out"}
+        "compression" is valid for what `fit` does, memories being training cases, and for any number of classes.
+        "direct" is for memories from an independent pool; "cascade" is the paper's bound repaired, "paper-min" and
+        "paper" are as printed. "held-out" needs no theory of learning: a binomial interval from cases that were not
+        used for anything.
+    complexity : "auto", "random labels", number, `Rademacher` or function
+        Of the local classifiers. "auto": what follows from their kind and settings. "random labels": what they
+        make of random labels, a heuristic. A function gets the estimator and its cases and returns a number or a
+        `Rademacher`; both are for answers -1 and 1.
+    given : names among "similarity", "thresholds", "memories", "inputs"
+        What was fixed before these cases were seen, though the classifier cannot know: a similarity learned on
+        other cases, memories from an independent pool, and what the local classifiers see (a frozen network
+        below the last layer, the first steps of a pipeline).
+    rho : float or None
+        The margin in the cascade bound; None: 1 / (q + 1).
+
+    Returns
+    -------
+    Bound
+
+    Examples
+    --------
+    >>> from memclf import MemoryClassifier
+    >>> from memclf.similarity import RBFSimilarity
+    >>> from sklearn.dummy import DummyClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(at, 0.3, size=(2000, 1)) for at in (0, 5)])
+    >>> y = np.repeat([0, 1], 2000)
+    >>> clf = MemoryClassifier(RBFSimilarity(gamma=0.1), DummyClassifier(), threshold=0.5, random_state=0).fit(X, y)
+    >>> bound = generalization_bound(clf, X, y)
+    >>> print(bound.sentence)
+    The compression bound for 2 memories and 4,000 cases: of new cases like these at most 17.3 % are answered wrongly
+    (95 % sure).
+    >>> bound["choice of memories and confidence"]
+    0.15...
+    """
+    _check(delta, kind, complexity, given)
+    given = set(given)
+    if kind == "held-out":
+        return _held_out(clf, X, y, delta)
+    seen = _look(clf, X, y, training="memories" not in given)
+    if kind == "compression":
+        bound, costs = _compression(clf, seen, delta, complexity, given)
+    else:
+        bound, costs = _by_branches(clf, seen, delta, kind, complexity, given, rho)
+    similarity = learned_similarity(clf.similarity_, seen.n)
+    fitted = _thresholds_fitted(clf, given)
+    return replace(
+        bound,
+        assumptions=premises(
+            clf, kind, delta=delta, given=given, similarity=similarity, thresholds_fitted=fitted, costs=costs
+        ),
+    )
+
+
+def _check(delta: float, kind: str, complexity: Any, given: Iterable[str]) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
+    if isinstance(given, str) or (strange := sorted(set(given) - set(GIVEN))):
+        wrong = given if isinstance(given, str) else ", ".join(map(repr, strange))
+        raise ValueError(f"given must be a list of names among {', '.join(map(repr, GIVEN))}; got {wrong}")
+    if isinstance(complexity, str) and complexity not in COMPLEXITY:
+        raise ValueError(f"complexity must be {' or '.join(map(repr, COMPLEXITY))}, a number or a function")
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a classifier does with the cases of a bound.
+
+    `branch` is the memory whose classifier answers, q for the fallback's classifier, -1 for nobody.
+    """
+
+    X: Any
+    codes: Array
+    branch: Array
+    nearest: Array
+    correct: Array
+    memory: Array
+    q: int
+
+    @property
+    def n(self) -> int:
+        return len(self.codes)
+
+
+def _look(clf: MemoryClassifier, X: Any, y: Any, *, training: bool) -> _Seen:
+    X = _cases.remembering(_cases.read_once(_cases.as_cases(X)))
+    y = np.asarray(y)
+    n, q = _cases.count(X), len(clf.memory_indices_)
+    if y.shape != (n,):
+        raise ValueError(f"y must hold one label for each of the {n} cases, got shape {y.shape}")
+    if training and n != len(clf.labels_):
+        raise ValueError(
+            f"a bound is about the cases that the classifier was fitted on: {len(clf.labels_)}, not {n}. For other "
+            "cases there is kind='held-out'."
+        )
+    if strange := sorted(map(str, set(np.unique(y).tolist()) - set(clf.classes_.tolist()))):
+        raise ValueError(f"y holds classes that the classifier does not know: {', '.join(strange)}")
+    routes = clf.route(X)
+    codes, memory = np.searchsorted(clf.classes_, y), np.zeros(n, dtype=bool)
+    if training:
+        _check_same(clf, routes.nearest, codes)
+        memory[clf.memory_indices_] = True
+    branch = routes.nearest if clf.fallback == "nearest" else routes.memory
+    if clf.fallback_ is not None:
+        branch = np.where(routes.known, branch, q)
+    correct = np.asarray(clf.predict_routed(X, routes) == y)
+    return _Seen(X, codes, branch, routes.nearest, correct, memory, q)
+
+
+def _moved(clf: MemoryClassifier, nearest: Array, codes: Array) -> float:
+    """Share of the cases that do not go where they went in `fit`; 1 if their classes are others."""
+    counts = np.zeros(clf.cluster_counts_.shape, dtype=int)
+    np.add.at(counts, (clf.labels_, codes), 1)
+    if not np.array_equal(counts, clf.cluster_counts_):
+        return 1.0
+    return float((nearest != clf.search_result_.labels).mean()) if clf.rule == "argmax_then_check" else 0.0
+
+
+def _check_same(clf: MemoryClassifier, nearest: Array, codes: Array) -> None:
+    if clf.cluster_counts_.sum() < len(codes):
+        raise ValueError("the classifier was fitted with cases of weight 0; bounds are for cases that count alike")
+    if _moved(clf, nearest, codes) > MOVED:
+        raise ValueError(
+            "these are not the cases that the classifier was fitted on, or not in the same order: they do not "
+            "fall into its clusters. For other cases there is kind='held-out'."
+        )
+
+
+def _thresholds_fitted(clf: MemoryClassifier, given: set[str]) -> bool:
+    """Whether thresholds depend on the cases, and on anything at all."""
+    if "thresholds" in given or clf.fallback == "nearest":
+        return False
+    return clf._conformal() or (isinstance(clf.thresholds, str) and clf.thresholds == "tight")
+
+
+def _cost(clf: MemoryClassifier, seen: _Seen, k: int, rows: Array, complexity: Any, *, singles: bool) -> Cost:
+    """Of the classifier of a memory, or of the fallback, on some rows.
+
+    `singles`: a cluster of one class costs no more than a constant; otherwise, what its classifier would have cost.
+    """
+    single = False
+    if k == seen.q:
+        estimator = clf.fallback_
+    else:
+        template = LogisticRegression() if clf.estimator is None else clf.estimator
+        template = pool.templates_for(template, seen.q)[k]
+        estimator = clf.estimators_[k]
+        if clf.pool_.origins[k] == "constant" and not isinstance(template, DummyClassifier):
+            single, estimator = singles, estimator if singles else template
+    return cost_of(
+        estimator,
+        _cases.take(seen.X, rows),
+        seen.codes[rows],
+        seen.correct[rows],
+        classes=clf.classes_,
+        width=int(getattr(clf, "n_features_in_", 0)),
+        evenly=max(1, seen.n // (seen.q + 1)),
+        constant=single,
+        how=complexity,
+    )
+
+
+def _leaves(clf: MemoryClassifier, seen: _Seen) -> list[int]:
+    return list(range(seen.q + (clf.fallback_ is not None)))
+
+
+# ------------------------------------------------------------------------------------------------------ compression
+
+
+def _compression(
+    clf: MemoryClassifier, seen: _Seen, delta: float, complexity: Any, given: set[str]
+) -> tuple[Bound, list[Cost]]:
+    """Section 2.4 of the specification: the cases that are no memories are a fresh sample once the memories are given.
+
+    See docs/theory.md for what is added: fitted thresholds, clusters of one class, margins, and memories one by one.
+    """
+    n, q = seen.n, seen.q
+    others = n - int(seen.memory.sum())
+    if others < 1:
+        raise ValueError("every case is a memory, so nothing is left to judge the classifier by")
+    fitted = _thresholds_fitted(clf, given)
+    home = seen.nearest if fitted else seen.branch
+    leaves = _leaves(clf, seen)
+    members = [np.flatnonzero(~seen.memory & (home == k)) for k in leaves]
+    costs = [_cost(clf, seen, k, rows, complexity, singles=True) for k, rows in zip(leaves, members, strict=True)]
+    wrong = ~seen.correct
+    for rows, cost in zip(members, costs, strict=True):
+        wrong[rows] |= cost.wrong
+    wrong &= ~seen.memory
+    parts = [2 * len(rows) / others * cost.complexity for rows, cost in zip(members, costs, strict=True)]
+    terms = [
+        Term("errors on the training cases", float(wrong.sum() / others), f"{wrong.sum()} of {others}, no memories"),
+        Term("local classifiers", float(sum(parts)), "2 sum of shares times complexities"),
+    ]
+    if fitted:
+        rough = 2 * sum(math.sqrt(len(rows)) for rows in members) / others
+        terms.append(Term("fitted thresholds", rough, "2 sum of sqrt(cases) / n"))
+    # Everything that was chosen after seeing the cases is paid for by a union, in one root.
+    union = math.log(2 / delta) + sum(cost.union for cost in costs)
+    if "memories" not in given:
+        union += formulas.log_binomial(n, q) + math.log(q * (q + 1))
+    if any(cost.single for cost in costs):  # the weights 1 / (q (q + 1)) leave 1 / (n + 1) for which clusters they are
+        union += math.log(n + 1) + q * math.log(2)
+    confidence = formulas.confidence(union, others)
+    how = f"3 sqrt({union:.1f} / {2 * others})"
+    terms.append(Term("choice of memories and confidence", confidence, how))
+    log_similarity = 0.0 if "similarity" in given else learned_similarity(clf.similarity_, n)[0]
+    if log_similarity:
+        union += log_similarity
+        how = f"one of e^{log_similarity:.1f} similarities, in the same root"
+        terms.append(Term("learned similarity", formulas.confidence(union, others) - confidence, how))
+    memories = []
+    for k, rows, cost, part in zip(leaves, members, costs, parts, strict=True):
+        promise = None
+        if k < q and len(rows) and not fitted:
+            promise = float(cost.wrong.mean()) + 2 * cost.complexity
+            promise += 3 * math.sqrt((union + math.log(q)) / (2 * len(rows)))
+        memories.append(_memory_term(k, q, len(rows), int(cost.wrong.sum()), cost, part, promise=promise))
+    value = float(sum(term.value for term in terms))
+    return Bound("compression", value, delta, n, q, tuple(terms), tuple(memories)), costs
+
+
+def _memory_term(
+    k: int, q: int, cases: int, errors: int, cost: Cost, value: float, won: str = "complexity", promise: Any = None
+) -> MemoryTerm:
+    memory = None if k == q else k
+    return MemoryTerm(memory, cases, errors, cost.complexity, cost.flag, cost.how, float(value), won, promise)
+
+
+# ------------------------------------------------------------------------------- cascades, as printed and as repaired
+
+
+def _by_branches(
+    clf: MemoryClassifier,
+    seen: _Seen,
+    delta: float,
+    kind: str,
+    complexity: Any,
+    given: set[str],
+    rho: float | None,
+) -> tuple[Bound, list[Cost]]:
+    """Sections 2.1 to 2.3: every classifier and every selector is judged on all cases; a memory may be given up."""
+    n, q = seen.n, seen.q
+    everything = np.arange(n)
+    leaves = _leaves(clf, seen) if kind in ("cascade", "direct") else list(range(q))
+    costs = [_cost(clf, seen, k, everything, complexity, singles=False) for k in leaves]
+    wrong = ~seen.correct
+    for k, cost in zip(leaves, costs, strict=True):
+        if kind in ("cascade", "direct"):  # with a margin, what is right but too close is wrong
+            wrong |= cost.wrong & (seen.branch == k)
+    right = [int((~wrong & (seen.branch == k)).sum()) for k in leaves]
+    risk = Term("errors on the training cases", float(wrong.mean()), f"{wrong.sum()} of {n}")
+    if kind in ("paper", "paper-min"):
+        selector = formulas.massart_printed(n, q) + KAPPA / math.sqrt(n)
+    else:
+        log_similarity = 0.0 if "similarity" in given else learned_similarity(clf.similarity_, n)[0]
+        log_count = formulas.log_selectors(
+            n, q, thresholds_fitted=_thresholds_fitted(clf, given), log_similarities=log_similarity
+        )
+        selector = formulas.massart(log_count, n)
+    if kind == "paper":
+        hardest = max(2 * cost.complexity for cost in costs)
+        terms = [
+            risk,
+            Term("selector", 4 * q * selector, f"4 q (q (1 + ln n) + {KAPPA:g}) / sqrt n"),
+            Term("local classifiers", 4 * q * hardest, "4 q times the largest complexity"),
+            Term("confidence", formulas.printed_confidence(n, q, delta, q), "C(n, q, delta), rho = 1 / q"),
+        ]
+        memories = [
+            _memory_term(k, q, *_counts(seen, k, wrong), cost, 4 * (2 * cost.complexity + selector))
+            for k, cost in zip(leaves, costs, strict=True)
+        ]
+        return _added(kind, delta, n, q, terms, memories), costs
+    factor = 2 if kind == "direct" else 4
+    parts, memories = [], []
+    for k, cost, correct in zip(leaves, costs, right, strict=True):
+        rich = factor * (selector + (1 if kind == "direct" else 2) * cost.complexity)
+        won = "share" if correct / n <= rich else "complexity"
+        parts.append((min(correct / n, rich), won, rich and factor * selector / rich))
+        memories.append(_memory_term(k, q, *_counts(seen, k, wrong), cost, parts[-1][0], won))
+    given_up = sum(value for value, won, _ in parts if won == "share")
+    selecting = sum(value * part for value, won, part in parts if won == "complexity")
+    local = sum(value * (1 - part) for value, won, part in parts if won == "complexity")
+    norms = sum(cost.union for cost in costs)
+    if kind == "direct":
+        confidence = formulas.direct_confidence(n, len(leaves), delta, norms)
+        how = "3 sqrt((q ln 2 + ln(2 / delta)) / 2n)"
+    elif kind == "cascade":
+        confidence, how = formulas.cascade_confidence(n, q, delta, norms, rho=rho), "C(n, q + 1, rho, delta)"
+    else:
+        confidence, how = formulas.printed_confidence(n, q + 1, delta, q), "C(n, q + 1, delta), rho = 1 / q"
+    terms = [
+        risk,
+        Term("memories given up", given_up, "share of right answers where it is the smaller side of the minimum"),
+        Term("selector", selecting, f"{factor} times {selector:.4f} for each other memory"),
+        Term("local classifiers", local, f"{factor} times the complexity of each other memory"),
+        Term("confidence", confidence, how),
+    ]
+    return _added(kind, delta, n, q, terms, memories), costs
+
+
+def _counts(seen: _Seen, k: int, wrong: Array) -> tuple[int, int]:
+    own = seen.branch == k
+    return int(own.sum()), int((wrong & own).sum())
+
+
+def _added(kind: str, delta: float, n: int, q: int, terms: list[Term], memories: list[MemoryTerm]) -> Bound:
+    return Bound(kind, float(sum(term.value for term in terms)), delta, n, q, tuple(terms), tuple(memories))
+
+
+# --------------------------------------------------------------------------------------------------------- held out
+
+
+def _held_out(clf: MemoryClassifier, X: Any, y: Any, delta: float) -> Bound:
+    """What cases that were not used for anything say: the errors among them are binomial."""
+    seen = _look(clf, X, y, training=False)
+    if seen.n == len(clf.labels_) and _moved(clf, seen.nearest, seen.codes) == 0:
+        raise ValueError("these are the cases that the classifier was fitted on; 'held-out' is for others")
+    n, q, wrong = seen.n, seen.q, ~seen.correct
+    upper = formulas.binomial_upper(int(wrong.sum()), n, delta)
+    terms = (
+        Term("errors on held-out cases", float(wrong.mean()), f"{wrong.sum()} of {n}"),
+        Term("confidence", upper - float(wrong.mean()), "Clopper and Pearson's interval"),
+    )
+    memories = []
+    for k in range(q):
+        own = seen.branch == k
+        cases, errors = int(own.sum()), int((wrong & own).sum())
+        promise = formulas.binomial_upper(errors, cases, delta / q) if cases else None
+        memories.append(MemoryTerm(k, cases, errors, 0.0, "exact", "held-out cases", errors / n, promise=promise))
+    assumptions = (
+        Assumption(
+            "same distribution",
+            "new cases are drawn like these, independently; corrupted or shifted ones are not",
+            None,
+        ),
+        Assumption("held out", "nothing was learned or chosen by looking at these cases", None),
+    )
+    return Bound("held-out", upper, delta, n, q, terms, tuple(memories), assumptions)

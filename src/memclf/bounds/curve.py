@@ -1,0 +1,202 @@
+"""How a bound moves with the number of memories and of cases, and the number of memories that it prefers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf._progress import say, track
+from memclf.bounds import formulas
+from memclf.bounds.bound import generalization_bound
+from memclf.bounds.result import Bound
+
+if TYPE_CHECKING:
+    from memclf.classifier import MemoryClassifier
+
+STEP = 1.3  # from one number of memories that is tried to the next
+MOST = 64  # memories that are tried without being asked for
+
+
+@dataclass(frozen=True)
+class Point:
+    """The bound for one number of memories and of cases.
+
+    Attributes
+    ----------
+    n_memories, n : int
+    bound : Bound
+    coverage : float
+        Share of the training cases that a memory's threshold covers.
+    value : float
+    extrapolated : bool
+        More cases than there are: the same errors, complexities that shrink with the root of n, and the formula's own
+        price for choosing memories.
+    """
+
+    n_memories: int
+    n: int
+    bound: Bound = field(repr=False)
+    coverage: float
+    value: float
+    extrapolated: bool = False
+
+
+@dataclass(frozen=True)
+class BoundCurve:
+    """Bounds for several numbers of memories and cases; see `bound_curve`."""
+
+    points: tuple[Point, ...]
+
+    @property
+    def best(self) -> Point:
+        """The smallest bound that was computed with the most cases there are; of equal ones, the fewest memories."""
+        real = [point for point in self.points if not point.extrapolated]
+        most = max(point.n for point in real)
+        return min((p for p in real if p.n == most), key=lambda point: (point.value, point.n_memories))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dictionary per point; the terms of extrapolated points are not split."""
+        return [
+            {
+                "n_memories": point.n_memories,
+                "n": point.n,
+                "value": point.value,
+                "coverage": point.coverage,
+                "extrapolated": point.extrapolated,
+                **({} if point.extrapolated else {term.name: term.value for term in point.bound.terms}),
+            }
+            for point in self.points
+        ]
+
+    def __str__(self) -> str:
+        lines = [f"{'memories':>8} {'cases':>9} {'bound':>7}  {'errors':>6}  covered"]
+        for point in self.points:
+            marks = [
+                *(["more cases than there are"] if point.extrapolated else []),
+                *(["vacuous"] * (point.value >= 1)),
+            ]
+            best = "  <- best" if point is self.best else ""
+            lines.append(
+                f"{point.n_memories:8d} {point.n:9,d} {point.value:7.3f}  {point.bound.terms[0].value:6.3f}  "
+                f"{point.coverage:7.1%}  {', '.join(marks)}{best}".rstrip()
+            )
+        return "\n".join(lines)
+
+    def plot(self, axes: Any = None) -> Any:
+        """The curve over the number of memories, one line per number of cases (needs matplotlib)."""
+        from memclf.bounds.picture import draw_curve
+
+        return draw_curve(self, axes)
+
+
+def bound_curve(
+    clf: MemoryClassifier,
+    X: Any,
+    y: Any,
+    *,
+    n_memories: Iterable[int] | None = None,
+    n_cases: Iterable[int] | None = None,
+    delta: float = 0.05,
+    kind: str = "compression",
+    random_state: Any = 0,
+    verbose: int = 0,
+    **options: Any,
+) -> BoundCurve:
+    """Fit the classifier with several numbers of memories, on several numbers of cases, and compute the bound of each.
+
+    Parameters
+    ----------
+    clf : MemoryClassifier
+        Fitted or not; it stays as it is. Its `n_memories` is replaced.
+    X, y : cases and labels
+    n_memories : numbers or None
+        None: 1, 2, 3, 4 and so on in growing steps, up to 64 or a tenth of the cases.
+    n_cases : numbers or None
+        Random parts of the cases of these sizes. Larger numbers than there are cases are extrapolated. None: all.
+    delta, kind, options
+        As in `generalization_bound`.
+    random_state : int, RandomState or None
+        Which cases make up the parts.
+    verbose : int
+
+    Returns
+    -------
+    BoundCurve
+        `best` is the point with the smallest bound.
+    """
+    X = _cases.read_once(_cases.as_cases(X))
+    y, n = np.asarray(y), _cases.count(X)
+    sizes = sorted({n} if n_cases is None else {int(size) for size in n_cases})
+    order = check_random_state(random_state).permutation(n)
+    wanted = sorted({int(q) for q in (_steps(1, min(MOST, n // 10)) if n_memories is None else n_memories)})
+    if not wanted or not sizes or wanted[0] < 1 or sizes[0] < 2:
+        raise ValueError(f"n_memories and n_cases must be whole numbers of at least 1 and 2; got {wanted} and {sizes}")
+    real = [size for size in sizes if size <= n] or [n]
+    jobs = [(size, q) for size in real for q in wanted if q < size]
+    points: list[Point] = []
+    for size, q in track(jobs, total=len(jobs), what="fitting and bounding", verbose=verbose):
+        rows = np.sort(order[:size])
+        part = X if size == n else _cases.take(X, rows)
+        labels = y if size == n else y[rows]
+        fitted = clone(clf).set_params(n_memories=q).fit(part, labels)
+        found = len(fitted.memory_indices_)
+        if any(point.n == size and point.n_memories == found for point in points):
+            continue  # there are no more different descriptions
+        bound = generalization_bound(fitted, part, labels, delta, kind, **options)
+        points.append(Point(found, size, bound, fitted.search_result_.coverage, bound.value))
+    largest = [point for point in points if point.n == max(real)]
+    points += [_extrapolated(point, size) for size in sizes if size > n for point in largest]
+    return BoundCurve(tuple(points))
+
+
+def _extrapolated(point: Point, n: int) -> Point:
+    bound, shrink = point.bound, math.sqrt(point.n / n)
+    risk, *others = bound.terms
+    value = risk.value
+    for term in others:
+        if term.name == "choice of memories and confidence":
+            value += formulas.compression_confidence(n, point.n_memories, bound.delta)
+        elif term.name != "memories given up":
+            value += term.value * shrink
+        else:
+            value += term.value
+    return Point(point.n_memories, n, bound, point.coverage, value, extrapolated=True)
+
+
+def _steps(first: int, last: int) -> list[int]:
+    """Whole numbers in steps that grow."""
+    found, q = [], first
+    while q <= max(first, last):
+        found.append(q)
+        q = max(q + 1, math.floor(q * STEP))
+    return found
+
+
+def preferred(clf: MemoryClassifier, X: Any, y: Array, weight: Any, params: dict[str, Any]) -> tuple[int, Bound]:
+    """The number of memories with the smallest compression bound, among those that cover every case; and the bound.
+
+    Starts with as few memories as the cover finds. Since choosing among more memories costs more whatever the errors,
+    there is a number from which on no bound can be smaller than the best so far: the search ends there.
+    """
+    n, best = len(y), None
+    q: int | None = None
+    while True:
+        trial = clone(clf).set_params(competence=None, combine="local", balance=0.0, views=0, verbose=0)
+        trial._fit_stages(X, y, weight, params, local=True, n_memories=q)
+        found = len(trial.memory_indices_)
+        bound = generalization_bound(trial, X, y)
+        say(f"{found} memories: bound {bound.value:.3f}", clf.verbose)
+        if best is None or bound.value < best[1].value:
+            best = found, bound
+        q = max(found + 1, math.floor(found * STEP))
+        most = min(n - 1, trial.search_result_.n_distinct)
+        if q > most or formulas.compression_confidence(n, q, bound.delta) >= best[1].value:
+            return best

@@ -1,0 +1,168 @@
+"""The formulas of the bounds, one function each; `docs/theory.md` derives them.
+
+n: training cases; q: memories; delta: the bound may fail with this probability. Logarithms are natural.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import beta, binom
+
+from memclf._numbers import Array
+
+
+def log_binomial(n: float, k: float) -> float:
+    """ln of n choose k.
+
+    >>> round(math.exp(log_binomial(5, 2)))
+    10
+    """
+    return float(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def log_selectors(n: int, q: int, *, thresholds_fitted: bool = False, log_similarities: float = 0.0) -> float:
+    """ln of the number of functions "goes to memory k" that q memories among n cases can make.
+
+    One of the n is memory k and q - 1 of the others are its rivals. A fitted threshold cuts a row of n cases at one of
+    n + 1 places; a similarity that was learned could have been any of ``exp(log_similarities)``.
+    """
+    found = math.log(n) + log_binomial(n - 1, q - 1) + log_similarities
+    return found + math.log(n + 1) if thresholds_fitted else found
+
+
+def log_trees(n: int, n_features: int, n_labels: int, depth: int | None = None, cuts: int | None = None) -> float:
+    """ln of the number of ways in which decision trees can label n cases.
+
+    Each cut picks a feature and one of n + 1 places, each leaf a label. A tree has at most ``2**depth - 1`` cuts, or
+    `cuts` of them.
+
+    >>> round(log_trees(1153, 3, 3, depth=3), 1)
+    65.8
+    """
+    if cuts is None:
+        if depth is None:
+            raise ValueError("say how large the trees can become: depth or cuts")
+        cuts = 2**depth - 1
+    return cuts * math.log(n_features * (n + 1)) + (cuts + 1) * math.log(n_labels)
+
+
+def log_argmax_linear(n: int, width: int, n_classes: int) -> float:
+    """ln of the number of ways in which "the largest of K linear scores" can label n cases.
+
+    The answers depend on the signs of the n K (K - 1) / 2 differences of scores, each linear in the (K - 1) (width + 1)
+    numbers that matter: so many hyperplanes cut a space of that dimension into at most ``sum of binomials`` parts.
+    For two classes this is Sauer's lemma for half-spaces. Never more than K labels for each case.
+
+    >>> round(math.exp(log_argmax_linear(3, 1, 2)))  # three points on a line: 6 of the 8 ways, and 7 is what is proved
+    7
+    """
+    dimension, planes = (n_classes - 1) * (width + 1), n * n_classes * (n_classes - 1) // 2
+    everything = n * math.log(n_classes)
+    if dimension >= planes:
+        return everything
+    parts = gammaln(planes + 1) - gammaln(np.arange(dimension + 1) + 1) - gammaln(planes - np.arange(dimension + 1) + 1)
+    top = float(parts.max())
+    return min(everything, top + math.log(float(np.exp(parts - top).sum())))
+
+
+def massart(log_count: float, n: int) -> float:
+    """Complexity of so many functions with values 0 and 1 on n cases: Massart's lemma, centred at 1/2."""
+    return math.sqrt(max(0.0, log_count) / (2 * n))
+
+
+def massart_signs(log_count: float, n: int) -> float:
+    """The same for functions with values -1 and 1."""
+    return 2 * massart(log_count, n)
+
+
+def massart_printed(n: int, q: int) -> float:
+    """The paper's complexity of the selector: without the square root, and with a rougher count."""
+    return q * (1 + math.log(n)) / math.sqrt(n)
+
+
+def mean_absolute_walk(n: int) -> float:
+    """E |sum of n random signs|, exactly; at most the root of n.
+
+    >>> mean_absolute_walk(1), mean_absolute_walk(2), mean_absolute_walk(3)
+    (1.0, 1.0, 1.5)
+    """
+    if n == 0:
+        return 0.0
+    half = (n - 1) // 2
+    return n * math.exp(log_binomial(n - 1, half) - (n - 1) * math.log(2))
+
+
+def mean_largest_walk(counts: Array) -> float:
+    """E max over classes of the sum of random signs of that class's cases, exactly.
+
+    The sums of different classes are independent, so the distribution function of the largest is a product.
+    """
+    counts = np.asarray(counts, dtype=int)
+    reach = int(counts.max(initial=0))
+    steps = np.arange(-reach, reach + 1)
+    below = np.ones(len(steps))
+    for count in counts:  # P(sum <= s) for a sum of signs: a binomial in disguise
+        below *= binom.cdf(np.floor((steps + count) / 2), count, 0.5)
+    return float(steps[-1] - below[:-1].sum())
+
+
+def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0, *, rho: float | None = None) -> float:
+    """C of the repaired cascade bound for q memories and the branch for unknown; `extra`: ln of other choices.
+
+    `rho` is the margin of the cascade theorem, at most 1 / (q + 1), which is also the default.
+    """
+    families = q + 1
+    rho = 1 / families if rho is None else rho
+    if not 0 < rho <= 1 / families:
+        raise ValueError(f"rho must be above 0 and at most 1 / (q + 1) = {1 / families:.4g}, got {rho!r}")
+    inner = max(0.0, math.log(rho**2 * n / math.log(families)))
+    first = math.sqrt(math.log(families) / n) * (2 + math.sqrt(inner)) / rho
+    return first + math.sqrt((math.log(4 / delta) + extra) / n)
+
+
+def printed_confidence(n: int, families: int, delta: float, q: int) -> float:
+    """C as the paper prints it, 1 / delta and all, with rho = 1 / q, which the paper leaves open."""
+    if families < 2:
+        raise ValueError("the printed bound divides by log q, which is 0 for one memory: it is not defined")
+    inner = math.log(n / (q**2 * math.log(families)))
+    if inner < 0:
+        raise ValueError(f"the printed bound takes the root of a negative number for n={n} and q={q}: too few cases")
+    first = math.sqrt(math.log(families) / n) * (2 + math.sqrt(inner)) / delta
+    return first + math.sqrt(math.log(4 / delta) / n)
+
+
+def deep_boosting_confidence(n: int, families: int, delta: float, rho: float) -> float:
+    """The term that the theorem of Deep Boosting (Cortes, Mohri and Syed 2014) has in the place of C, from memory."""
+    log_p = math.log(families)
+    terms = math.ceil((4 / rho**2) * max(0.0, math.log(rho**2 * n / log_p)))
+    return (2 / rho) * math.sqrt(log_p / n) + math.sqrt(terms * log_p / n + math.log(2 / delta) / (2 * n))
+
+
+def confidence(union: float, n: int) -> float:
+    """What a promise costs that is to hold for all choices at once: `union` is ln(2 / delta) and ln of the choices."""
+    return 3 * math.sqrt(union / (2 * n))
+
+
+def direct_confidence(n: int, branches: int, delta: float, extra: float = 0.0) -> float:
+    """What a union over all subsets of the branches costs in the direct bound; `extra`: ln of other choices."""
+    return confidence(branches * math.log(2) + math.log(2 / delta) + extra, n)
+
+
+def compression_confidence(n: int, q: int, delta: float, extra: float = 0.0) -> float:
+    """What a union over all choices of memories costs, on the cases that are no memories.
+
+    `extra`: ln of what else was chosen after seeing the data, such as a similarity.
+    """
+    return confidence(math.log(2 / delta) + log_binomial(n, q) + math.log(q * (q + 1)) + extra, n - q)
+
+
+def binomial_upper(errors: int, n: int, delta: float) -> float:
+    """The largest risk that would still show so few errors among n new cases with probability delta.
+
+    >>> round(binomial_upper(0, 59, 0.05), 3)
+    0.05
+    """
+    return 1.0 if errors >= n else float(beta.ppf(1 - delta, errors + 1, n - errors))

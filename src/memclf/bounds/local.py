@@ -1,0 +1,259 @@
+"""What a local classifier costs in a bound: errors on its cases, and how rich the class is that it was picked from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from memclf import _cases
+from memclf._numbers import Array
+from memclf.bounds import formulas
+from memclf.bounds.complexity import (
+    EXACT,
+    HEURISTIC,
+    UPPER,
+    Anything,
+    Constants,
+    LinearLabels,
+    class_of,
+    random_labels,
+)
+
+COMPLEXITY = ("auto", "random labels")
+ANYTHING = 0.5  # complexity of all functions with values 0 and 1
+SCALES = 60  # powers of two that norms are rounded up to
+# Steps before a linear classifier or a tree that leave its class of functions as it is.
+HARMLESS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a local classifier costs.
+
+    Attributes
+    ----------
+    wrong : ndarray of bool
+        Cases that count as errors; with a margin, those that are right but too close too.
+    complexity : float
+        Of "answers this case rightly", which has values 0 and 1: half of that of answers -1 and 1.
+    flag, how : str
+    union : float
+        ln of what was chosen after seeing the data: a norm.
+    single : bool
+        Whether the class is that of constants because the cluster holds one class only.
+    given : str
+        What is taken as given though it was learned, if anything.
+    """
+
+    wrong: Array
+    complexity: float
+    flag: str
+    how: str
+    union: float = 0.0
+    single: bool = False
+    given: str = ""
+
+
+def cost_of(
+    estimator: Any,
+    X: Any,
+    codes: Array,
+    correct: Array,
+    *,
+    classes: Array,
+    width: int,
+    evenly: int,
+    constant: bool,
+    how: Any,
+) -> Cost:
+    """The cost of an estimator on the cases that it answers.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : cases
+    codes : ndarray of int
+        Their true classes, as positions in `classes` of the whole.
+    correct : ndarray of bool
+        Whether the estimator's answer is right.
+    classes : ndarray
+        All classes.
+    width : int
+        Numbers of which a case consists, where the estimator does not say; 0 if it does not consist of numbers.
+    evenly : int
+        Cases that each memory would have if all had the same; what is decided by numbers of cases is decided by it.
+    constant : bool
+        Whether it is a constant in place of a classifier, because its cluster holds one class only.
+    how : "auto", "random labels", number or function of (estimator, cases)
+    """
+    n, n_classes, wrong = len(correct), len(classes), ~correct
+    if n == 0:
+        return Cost(wrong, 0.0, EXACT, "no cases", single=constant)
+    if callable(how):
+        how = how(estimator, X)
+    if not isinstance(how, str):
+        return _given(wrong, how)
+    if how == "random labels" and not constant:
+        found = random_labels(estimator, X, random_state=0)
+        return Cost(wrong, found.value / 2, HEURISTIC, found.how)
+    width = int(getattr(_last(estimator), "n_features_in_", width))
+    family = Constants(n_classes) if constant else class_of(estimator, width, n, n_classes)
+    if isinstance(family, Constants):
+        walk = formulas.mean_largest_walk(np.bincount(codes, minlength=n_classes))
+        return Cost(wrong, max(0.0, walk) / n, EXACT, f"one of {n_classes} constants", single=constant)
+    if not isinstance(family, Anything) and width and not _too_wide(family, evenly):
+        counted = formulas.massart(family.log_count(n), n)
+        if counted >= ANYTHING:
+            return Cost(wrong, ANYTHING, UPPER, f"{family.what} may label {n} cases in every way")
+        return Cost(wrong, counted, UPPER, f"Massart's lemma, {family.what}", given=_taken(estimator))
+    scores = _scores_of(estimator, X, n_classes) if hasattr(estimator, "classes_") else None
+    if scores is None:
+        name = Anything(type(_last(estimator)).__name__).what
+        return Cost(wrong, ANYTHING, UPPER, f"{name} so all are counted")
+    columns = np.searchsorted(classes, estimator.classes_)
+    return _by_margin(scores, columns, codes, wrong, n_classes, _taken(estimator))
+
+
+def _given(wrong: Array, how: Any) -> Cost:
+    flag = getattr(how, "flag", UPPER)
+    value = float(getattr(how, "value", how)) / 2
+    if not value >= 0:
+        raise ValueError(f"a complexity is at least 0, got {how!r}")
+    return Cost(wrong, min(value, ANYTHING), flag, getattr(how, "how", "") or "as given")
+
+
+def _last(estimator: Any) -> Any:
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _taken(estimator: Any) -> str:
+    """What a classifier learned besides its last step, if that makes its class of functions larger."""
+    steps = [type(step).__name__ for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
+    learned = [name for name in steps if name not in HARMLESS]
+    return f"the steps {', '.join(learned)} before the local classifiers" if learned else ""
+
+
+def _too_wide(family: Any, evenly: int) -> bool:
+    """Whether counting says nothing about linear scores, so that their size has to be looked at.
+
+    Decided by numbers that are known before any case is seen.
+    """
+    return isinstance(family, LinearLabels) and formulas.massart(family.log_count(evenly), evenly) >= ANYTHING
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Scores (one column per class of the estimator, or one for two classes) of a class with a norm.
+
+    `unit` is the complexity of one score of norm 1.
+    """
+
+    values: Array
+    norm: float
+    unit: float
+    how: str
+    given: str = ""
+
+
+def _scores_of(estimator: Any, X: Any, n_classes: int) -> _Scores | None:
+    n = _cases.count(X)
+    last = _last(estimator)
+    if hasattr(estimator, "linear_head"):  # a network, of which the last layer was trained here
+        rows, weight, bias = estimator.linear_head(X)
+        return _linear(rows, weight, bias, "last layer of the network", "the network below its last layer")
+    rows = estimator[:-1].transform(X) if isinstance(estimator, Pipeline) and len(estimator) > 1 else X
+    if hasattr(last, "coef_") and hasattr(last, "intercept_"):
+        rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows, dtype=float)
+        weight = last.coef_.toarray() if hasattr(last.coef_, "toarray") else np.asarray(last.coef_)
+        if len(weight) in (1, len(last.classes_)):
+            bias = np.broadcast_to(np.asarray(last.intercept_, dtype=float), len(weight))
+            return _linear(rows, weight, bias, "linear scores", "")
+    if type(last).__name__ == "SVC" and len(last.classes_) == 2 and n_classes == 2:
+        return _kernel(last, rows)
+    if type(last).__name__ == "MLPClassifier" and last.activation in ("relu", "identity"):
+        norms = [math.sqrt((W**2).sum() + (b**2).sum() + 1) for W, b in zip(last.coefs_, last.intercepts_, strict=True)]
+        norms[-1] = math.sqrt((last.coefs_[-1] ** 2).sum() + (last.intercepts_[-1] ** 2).sum())
+        size = math.sqrt(float((np.asarray(rows, dtype=float) ** 2).sum()) + n)
+        unit = size * (math.sqrt(2 * len(norms) * math.log(2)) + 1) / n
+        return _Scores(_mlp_scores(last, rows), float(np.prod(norms)), unit, f"Frobenius norms of {len(norms)} layers")
+    return None
+
+
+def _linear(rows: Array, weight: Array, bias: Array, how: str, given: str) -> _Scores:
+    rows, weight = np.asarray(rows, dtype=float), np.column_stack([weight, bias]).astype(float)
+    if len(weight) > 1:  # what all classes have in common decides nothing
+        weight = weight - weight.mean(axis=0)
+    rows = np.column_stack([rows, np.ones(len(rows))])
+    return _Scores(rows @ weight.T, float(np.linalg.norm(weight)), float(np.linalg.norm(rows)) / len(rows), how, given)
+
+
+def _kernel(svc: Any, rows: Any) -> _Scores | None:
+    """The scores of a support vector machine, with the intercept as a constant added to the kernel."""
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    if callable(svc.kernel) or svc.kernel not in ("rbf", "poly", "linear"):
+        return None
+    settings = {"rbf": ("gamma",), "poly": ("gamma", "degree", "coef0"), "linear": ()}[svc.kernel]
+    values = {name: svc._gamma if name == "gamma" else getattr(svc, name) for name in settings}
+    among = pairwise_kernels(svc.support_vectors_, metric=svc.kernel, **values)
+    weight = float(np.ravel(svc.dual_coef_ @ among @ svc.dual_coef_.T)[0]) + float(svc.intercept_[0]) ** 2
+    if svc.kernel == "rbf":
+        diagonal = float(len(rows))
+    else:
+        diagonal = sum(pairwise_kernels(row[None], metric=svc.kernel, **values).item() for row in np.asarray(rows))
+    unit = math.sqrt(diagonal + len(rows)) / len(rows)
+    return _Scores(svc.decision_function(rows)[:, None], math.sqrt(max(weight, 0.0)), unit, "kernel scores")
+
+
+def _mlp_scores(mlp: Any, rows: Any) -> Array:
+    """Scores before the last activation."""
+    values = np.asarray(rows, dtype=float)
+    for number, (W, b) in enumerate(zip(mlp.coefs_, mlp.intercepts_, strict=True)):
+        values = values @ W + b
+        if number < len(mlp.coefs_) - 1 and mlp.activation == "relu":
+            values = np.maximum(values, 0)
+    return values
+
+
+def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_classes: int, taken: str) -> Cost:
+    """Count cases that are answered rightly by less than a margin as errors, so that the scores' size can be bounded.
+
+    Only the ratio of norm and margin matters. It is rounded up to a power of two, which may be chosen after seeing the
+    data for the price of a union over the powers; so may the way out, to count errors only and all functions.
+    """
+    margins = _margins(found.values, columns, codes)
+    factor = 1.0 if found.values.shape[1] == 1 else 2 * math.sqrt(n_classes)
+    best = (float(wrong.mean()) + 2 * ANYTHING, 0, wrong, ANYTHING)
+    for power in range(1, SCALES):
+        complexity = factor * found.unit * 2.0**power
+        if complexity >= ANYTHING:
+            break
+        counted = wrong | (margins * (2.0**power / max(found.norm, 1e-300)) < 1)
+        score = float(counted.mean()) + 2 * complexity
+        if score < best[0]:
+            best = (score, power, counted, complexity)
+    _, power, counted, complexity = best
+    union = math.log((power + 1) * (power + 2)) + (n_classes * math.log(2) if n_classes > 2 else 0.0)
+    if not power:
+        return Cost(counted, complexity, UPPER, f"{found.how}: too large for their margins, so all are counted", union)
+    how = f"{found.how}, errors counted up to a margin of their norm / {2**power}"
+    given = " and ".join(each for each in (taken, found.given) if each)
+    return Cost(counted, complexity, UPPER, how, union, given=given)
+
+
+def _margins(values: Array, columns: Array, codes: Array) -> Array:
+    """By how much the score of the true class leads; minus infinity where the estimator does not know the class."""
+    if values.shape[1] == 1:
+        lead = np.where(codes == columns[-1], values[:, 0], -values[:, 0])
+        return np.where(np.isin(codes, columns), lead, -np.inf)
+    place = np.searchsorted(columns, codes)
+    known = np.isin(codes, columns)
+    place = np.where(known, np.minimum(place, len(columns) - 1), 0)
+    rows = np.arange(len(codes))
+    others = values.copy()
+    others[rows, place] = -np.inf
+    return np.where(known, values[rows, place] - others.max(axis=1), -np.inf)

@@ -1,0 +1,163 @@
+"""What a bound says: its value, the terms it is made of, and what must hold for it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+VACUOUS = 1.0  # a risk is never larger
+SHOWN = 12  # memories in the printed form
+
+
+@dataclass(frozen=True)
+class Term:
+    """One summand of a bound."""
+
+    name: str
+    value: float
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class MemoryTerm:
+    """What one memory (or the fallback, whose `memory` is None) adds to a bound.
+
+    Attributes
+    ----------
+    memory : int or None
+    cases, errors : int
+        Training cases that go there, and how many of them are answered wrongly; for compression bounds without the
+        memories themselves. With a margin, cases that are answered rightly but too closely are errors too.
+    complexity : float
+        Of the local classifier: how much noise its class of functions can follow.
+    flag, how : str
+        How far the complexity may be trusted, and where it comes from; see `Rademacher`.
+    value : float
+        What the memory adds to the bound.
+    won : {"share", "complexity"}
+        Which side of the minimum was smaller: the share of cases it answers rightly, or the complexities. Bounds
+        without a minimum always take the complexity.
+    promise : float or None
+        A bound on the risk among the cases that go to this memory, where there is one.
+    """
+
+    memory: int | None
+    cases: int
+    errors: int
+    complexity: float
+    flag: str
+    how: str
+    value: float
+    won: str = "complexity"
+    promise: float | None = None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something that must hold for a bound to be a promise. `met` is None where the classifier cannot tell."""
+
+    name: str
+    text: str
+    met: bool | None
+    why: str = ""
+
+    @property
+    def state(self) -> str:
+        return {True: "met", False: "not met", None: "for you to judge"}[self.met]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """With probability 1 - `delta` the risk of the classifier is at most `value`, if the assumptions are met.
+
+    The risk is the share of new cases, drawn like the training cases, that are answered wrongly or not at all. The
+    values of `terms` add up to `value`.
+
+    Attributes
+    ----------
+    kind : str
+    value : float
+    delta : float
+    n, n_memories : int
+    terms : tuple of Term
+    memories : tuple of MemoryTerm
+    assumptions : tuple of Assumption
+    """
+
+    kind: str
+    value: float
+    delta: float
+    n: int
+    n_memories: int
+    terms: tuple[Term, ...]
+    memories: tuple[MemoryTerm, ...] = field(default=(), repr=False)
+    assumptions: tuple[Assumption, ...] = field(default=(), repr=False)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether it says nothing: a risk of at most 1 needs no proof."""
+        return self.value >= VACUOUS
+
+    @property
+    def valid(self) -> bool:
+        """Whether no assumption is known to be broken."""
+        return all(each.met is not False for each in self.assumptions)
+
+    def __getitem__(self, name: str) -> float:
+        """The value of a term."""
+        for term in self.terms:
+            if term.name == name:
+                return term.value
+        raise KeyError(f"the bound has no term {name!r}; it has {', '.join(repr(term.name) for term in self.terms)}")
+
+    def promise_for(self, memory: int) -> float | None:
+        """What is promised for the cases of one memory, if anything is."""
+        return next((each.promise for each in self.memories if each.memory == memory), None)
+
+    @property
+    def sentence(self) -> str:
+        """What the bound says, in one sentence."""
+        sure = f"{100 * (1 - self.delta):g} % sure"
+        many = f"{self.n_memories} {'memory' if self.n_memories == 1 else 'memories'}"
+        what = f"{self.kind} bound for {many} and {self.n:,} cases"
+        if self.vacuous:
+            return f"The {what} is {self.value:.3f} ({sure}): vacuous, it promises nothing."
+        said = f"The {what}: of new cases like these at most {100 * self.value:.1f} % are answered wrongly ({sure})"
+        return f"{said}." if self.valid else f"{said}, were its assumptions met; they are not."
+
+    def __str__(self) -> str:
+        lines = [self.sentence]
+        wide = max(len(term.name) for term in self.terms)
+        lines += [f"  {term.name.ljust(wide)}  {term.value:8.4f}  {term.how}".rstrip() for term in self.terms]
+        lines.append(f"  {'together'.ljust(wide)}  {self.value:8.4f}")
+        if self.memories:
+            lines.append("Memories")
+        for each in self.memories[:SHOWN]:
+            who = "fallback" if each.memory is None else f"memory {each.memory}"
+            side = " (its share won)" if each.won == "share" else ""
+            own = ""
+            if each.promise is not None:
+                own = f"; its own cases: at most {each.promise:.3f}" + (", vacuous" if each.promise >= VACUOUS else "")
+            lines.append(
+                f"  {who}: {each.errors} of {each.cases} wrong; complexity {each.complexity:.4f} ({each.flag}: "
+                f"{each.how}); adds {each.value:.4f}{side}{own}"
+            )
+        if len(self.memories) > SHOWN:
+            lines.append(f"  and {len(self.memories) - SHOWN} more")
+        lines.append("Assumptions")
+        for assumption in self.assumptions:
+            why = f" ({assumption.why})" if assumption.why else ""
+            lines.append(f"  {assumption.state}: {assumption.text}{why}")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        found = asdict(self)
+        found["assumptions"] = [{**asdict(each), "state": each.state} for each in self.assumptions]
+        return {**found, "vacuous": self.vacuous, "valid": self.valid, "sentence": self.sentence}
+
+    def plot(self, axes: Any = None) -> Any:
+        """The terms as one stacked bar with 1 marked (needs matplotlib); returns the figure."""
+        from memclf.bounds.picture import draw
+
+        return draw([self], axes)

@@ -1,6 +1,6 @@
 """What theory promises about a fitted memory classifier."""
 
-from memclf.bounds.bound import KINDS, generalization_bound
+from memclf.bounds.bound import KINDS, bounds_of, generalization_bound
 from memclf.bounds.complexity import (
     VC,
     Constants,
@@ -33,6 +33,7 @@ __all__ = [
     "Term",
     "Trees",
     "bound_curve",
+    "bounds_of",
     "generalization_bound",
     "rademacher",
 ]

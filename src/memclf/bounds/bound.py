@@ -22,7 +22,9 @@ from memclf.local import pool
 if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
 
-KINDS = ("compression", "direct", "cascade", "paper-min", "paper", "held-out")
+HELD_OUT = "held-out"
+TRAINING_KINDS = ("compression", "direct", "cascade", "paper-min", "paper")  # about the cases it was fitted on
+KINDS = (*TRAINING_KINDS, HELD_OUT)
 MOVED = 0.01  # share of training cases that may be routed otherwise than in `fit`, where similarities are equal
 KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/theory.md
 
@@ -84,11 +86,42 @@ def generalization_bound(
     >>> bound["choice of memories and confidence"]
     0.15...
     """
-    _check(delta, kind, complexity, given)
-    given = set(given)
-    if kind == "held-out":
-        return _held_out(clf, X, y, delta)
-    seen = _look(clf, X, y, training="memories" not in given)
+    (found,) = bounds_of(clf, X, y, [kind], delta, complexity=complexity, given=given, rho=rho)
+    if isinstance(found, Bound):
+        return found
+    raise found
+
+
+def bounds_of(
+    clf: MemoryClassifier,
+    X: Any,
+    y: Any,
+    kinds: Iterable[str] = TRAINING_KINDS,
+    delta: float = 0.05,
+    *,
+    complexity: Any = "auto",
+    given: Iterable[str] = (),
+    rho: float | None = None,
+) -> list[Bound | ValueError]:
+    """`generalization_bound` of several kinds, looking at the cases once. A kind that is not defined is an error."""
+    kinds, given = list(kinds), given if isinstance(given, str) else set(given)
+    for kind in kinds:
+        _check(delta, kind, complexity, given)
+    seen = {held: _look(clf, X, y, held_out=held, given=given) for held in {kind == HELD_OUT for kind in kinds}}
+    found: list[Bound | ValueError] = []
+    for kind in kinds:
+        try:
+            found.append(_bound(clf, seen[kind == HELD_OUT], kind, delta, complexity, set(given), rho))
+        except ValueError as error:
+            found.append(error)
+    return found
+
+
+def _bound(
+    clf: MemoryClassifier, seen: _Seen, kind: str, delta: float, complexity: Any, given: set[str], rho: float | None
+) -> Bound:
+    if kind == HELD_OUT:
+        return _held_out(seen, delta)
     if kind == "compression":
         bound, costs = _compression(clf, seen, delta, complexity, given)
     else:
@@ -135,7 +168,8 @@ class _Seen:
         return len(self.codes)
 
 
-def _look(clf: MemoryClassifier, X: Any, y: Any, *, training: bool) -> _Seen:
+def _look(clf: MemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Iterable[str]) -> _Seen:
+    training = not held_out and "memories" not in given
     X = _cases.remembering(_cases.read_once(_cases.as_cases(X)))
     y = np.asarray(y)
     n, q = _cases.count(X), len(clf.memory_indices_)
@@ -153,6 +187,8 @@ def _look(clf: MemoryClassifier, X: Any, y: Any, *, training: bool) -> _Seen:
     if training:
         _check_same(clf, routes.nearest, codes)
         memory[clf.memory_indices_] = True
+    elif held_out and n == len(clf.labels_) and _moved(clf, routes.nearest, codes) == 0:
+        raise ValueError("these are the cases that the classifier was fitted on; 'held-out' is for others")
     branch = routes.nearest if clf.fallback == "nearest" else routes.memory
     if clf.fallback_ is not None:
         branch = np.where(routes.known, branch, q)
@@ -364,11 +400,8 @@ def _added(kind: str, delta: float, n: int, q: int, terms: list[Term], memories:
 # --------------------------------------------------------------------------------------------------------- held out
 
 
-def _held_out(clf: MemoryClassifier, X: Any, y: Any, delta: float) -> Bound:
+def _held_out(seen: _Seen, delta: float) -> Bound:
     """What cases that were not used for anything say: the errors among them are binomial."""
-    seen = _look(clf, X, y, training=False)
-    if seen.n == len(clf.labels_) and _moved(clf, seen.nearest, seen.codes) == 0:
-        raise ValueError("these are the cases that the classifier was fitted on; 'held-out' is for others")
     n, q, wrong = seen.n, seen.q, ~seen.correct
     upper = formulas.binomial_upper(int(wrong.sum()), n, delta)
     terms = (
@@ -389,4 +422,4 @@ def _held_out(clf: MemoryClassifier, X: Any, y: Any, delta: float) -> Bound:
         ),
         Assumption("held out", "nothing was learned or chosen by looking at these cases", None),
     )
-    return Bound("held-out", upper, delta, n, q, terms, tuple(memories), assumptions)
+    return Bound(HELD_OUT, upper, delta, n, q, terms, tuple(memories), assumptions)

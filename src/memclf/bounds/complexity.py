@@ -202,8 +202,8 @@ class Linear:
             )
         if self.order == 2:
             return Rademacher(self.norm * float(np.linalg.norm(X)) / n, UPPER, how="norm times the root of sum |x|²")
-        reach = float(np.abs(X).max(initial=0.0)) * math.sqrt(2 * math.log(2 * X.shape[1]) / n)
-        return Rademacher(self.norm * reach, UPPER, how="norm times the largest |x| and a root of log 2d / n")
+        reach = float(np.linalg.norm(X, axis=0).max(initial=0.0)) * math.sqrt(2 * math.log(2 * X.shape[1])) / n
+        return Rademacher(self.norm * reach, UPPER, how="norm times the longest column and a root of log 2d")
 
 
 @dataclass(frozen=True)

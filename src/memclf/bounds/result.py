@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
 
 VACUOUS = 1.0  # a risk is never larger
 SHOWN = 12  # memories in the printed form
@@ -155,6 +156,16 @@ class Bound:
         found = asdict(self)
         found["assumptions"] = [{**asdict(each), "state": each.state} for each in self.assumptions]
         return {**found, "vacuous": self.vacuous, "valid": self.valid, "sentence": self.sentence}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """The bound that `as_dict` made these plain values of, through JSON or not."""
+        values = {name: given[name] for name in ("kind", "value", "delta", "n", "n_memories")}
+        parts = {"terms": Term, "memories": MemoryTerm, "assumptions": Assumption}
+        for name, kind in parts.items():
+            known = {each.name for each in fields(kind)}
+            values[name] = tuple(kind(**{k: v for k, v in each.items() if k in known}) for each in given[name])
+        return cls(**values)
 
     def plot(self, axes: Any = None) -> Any:
         """The terms as one stacked bar with 1 marked (needs matplotlib); returns the figure."""

@@ -64,6 +64,8 @@ class Explanation:
         How much rare classes were favoured.
     views : int
         Mild views of the case that were routed beside it.
+    bound : Bound or None
+        What theory promises about the classifier, if it was asked; see `MemoryClassifier.bound`.
     """
 
     position: int
@@ -98,6 +100,18 @@ class Explanation:
     held_out: int | None = None
     balance: float = 0.0
     views: int = 0
+    bound: Any = field(default=None, repr=False)
+
+    @property
+    def promise(self) -> str:
+        """What theory promises, for all cases and for those of this memory; empty if it was not asked."""
+        if self.bound is None:
+            return ""
+        own = self.bound.promise_for(self.memory) if self.answered_by in ("memory", "nearest") else None
+        if own is None:
+            return str(self.bound.sentence)
+        for_these = f"at most {100 * own:.1f} %" if own < 1 else f"{own:.3f}, vacuous"
+        return f"{self.bound.sentence} For the cases of this memory: {for_these}."
 
     @property
     def sentence(self) -> str:
@@ -185,6 +199,7 @@ class Explanation:
                 f"{self.runner_up_similarity:.3f}, margin {self.margin:.3f}"
             )
         lines += [f"  {each}" for each in self.evidence]
+        lines += [f"  promise: {self.promise}"] if self.promise else []
         return "\n".join(lines)
 
     def row(self) -> dict[str, Any]:
@@ -324,6 +339,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 held_out=held_out,
                 balance=float(clf.balance),
                 views=int(clf.views),
+                bound=getattr(clf, "bound_", None),
             )
         )
     return Explanations(items)
@@ -403,4 +419,5 @@ def _card(item: Explanation) -> str:
     )
     lines.append(f"<table>{cells}</table>")
     lines += [f"<small>{escape(str(each))}</small><br>" for each in item.evidence]
+    lines += [f"<small>{escape(item.promise)}</small>"] if item.promise else []
     return "".join(lines) + "</div>"

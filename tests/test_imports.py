@@ -37,9 +37,10 @@ ALLOWED = {
     "evaluate": {"classifier", "routing", "similarity.base"},
     "persist": {"bounds", "classifier", "selector", "local", "memory", "similarity", "vision", ""},
     "vision": {"similarity.base"},
-    "studies": {"classifier", "evaluate", "persist", "report", "similarity", "vision", ""},
-    "report": {"evaluate", "studies.paper"},
-    "cli": {"evaluate", "persist", "report", "studies", "vision", ""},
+    "studies": {"bounds", "classifier", "evaluate", "persist", "report", "similarity", "vision", ""},
+    "report": {"bounds", "evaluate", "studies.paper"},
+    "casefiles": {"vision"},
+    "cli": {"bounds", "casefiles", "classifier", "evaluate", "persist", "report", "studies", "vision", ""},
     "": {"classifier", "selector", "memory", "persist"},
 }
 

@@ -14,11 +14,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 import memclf
-from memclf.exceptions import MemclfError
+from memclf.exceptions import MemclfError, UntrustedTypeError
 
 if TYPE_CHECKING:
+    from memclf.bounds import Bound
     from memclf.persist import Inspection
 
 app = typer.Typer(
@@ -236,6 +238,91 @@ def compare_command(
         raise typer.Exit(1) from None
 
 
+@app.command("bound")
+def bound_command(
+    model: Annotated[Path, typer.Argument(help="A folder written by memclf.save.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="The cases that the model was fitted on, in their order (for held-out: others): a .csv table, a .npz "
+            "file with X and y, a folder with one subfolder of images per class, or a .csv file that lists images."
+        ),
+    ],
+    label: Annotated[
+        str | None, typer.Option(help="Column with the labels. Default: the first of label, class, target, y.")
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="compression, direct, cascade, paper-min, paper, held-out, or all (but held-out); repeat it. "
+            "Default: compression."
+        ),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="A bound may fail with this probability.")] = 0.05,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What was fixed before these cases were seen: similarity, thresholds, memories or inputs; repeat it. "
+            "Default: nothing that the model does not show."
+        ),
+    ] = None,
+    complexity: Annotated[
+        str, typer.Option(help='Of the local classifiers: auto, or "random labels", a heuristic.')
+    ] = "auto",
+    plot: Annotated[Path | None, typer.Option(help="Draw the terms into this file, as bound.png.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
+    trusted: Annotated[
+        list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
+    ] = None,
+) -> None:
+    """Say what theory promises for a saved memory classifier: how many new cases it answers wrongly at most."""
+    from memclf.bounds import Bound, bounds_of
+    from memclf.bounds.bound import TRAINING_KINDS
+    from memclf.casefiles import read_cases
+    from memclf.classifier import MemoryClassifier
+
+    try:
+        clf = memclf.load(model, trusted=trusted or ())
+        if not isinstance(clf, MemoryClassifier):
+            raise ValueError(f"a bound is about a memory classifier; {model} holds a {type(clf).__name__}")
+        asked = [TRAINING_KINDS if each == "all" else (each,) for each in kind or ["compression"]]
+        kinds = list(dict.fromkeys(each for some in asked for each in some))
+        X, y = read_cases(clf, data, label)
+        found = bounds_of(clf, X, y, kinds, delta, complexity=complexity, given=given or ())
+        bounds = [each for each in found if isinstance(each, Bound)]
+        for number, bound in enumerate(bounds):
+            _show_bound(Console(), bound, first=not number)
+        if json_file is not None:
+            content = {"model": str(model), "data": str(data), "bounds": [bound.as_dict() for bound in bounds]}
+            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        if plot is not None and bounds:
+            from memclf.bounds.picture import draw
+
+            draw(bounds).savefig(plot, dpi=150)
+    except UntrustedTypeError as error:
+        allowed = " ".join(f"--trusted {name}" for name in error.names)
+        typer.echo(f"error: {_plain(error)}; here: {_plain(allowed)}", err=True)
+        raise typer.Exit(1) from None
+    except (MemclfError, OSError, TypeError, ValueError) as error:
+        typer.echo(f"error: {_plain(error)}", err=True)
+        raise typer.Exit(1) from None
+    failed = [(name, each) for name, each in zip(kinds, found, strict=True) if not isinstance(each, Bound)]
+    for name, why in failed:
+        typer.echo(f"error: there is no {name} bound: {_plain(why)}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _show_bound(console: Console, bound: Bound, *, first: bool) -> None:
+    """The printed form, with what weakens the promise in colour; words come from a folder, so they are no markup."""
+    sentence, *lines = str(bound).splitlines()
+    loud = "bold yellow" if bound.vacuous or not bound.valid else "bold green"
+    shown = Text("" if first else "\n").append(_line(sentence), style=loud)
+    for line in lines:
+        shown.append("\n").append(_line(line), style="yellow" if line.startswith("  not met:") else "")
+    console.print(shown, soft_wrap=True)
+
+
 def _size(text: str | None, option: str) -> tuple[int, int] | None:
     """WIDTHxHEIGHT as (height, width)."""
     if text is None:
@@ -293,7 +380,11 @@ def _two_columns(console: Console, title: str, rows: Mapping[str, object]) -> No
 
 def _plain(value: object) -> str:
     """Text from a folder: on one line, without codes that a terminal would obey."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in " ".join(str(value).split()))
+    return _line(" ".join(str(value).split()))
+
+
+def _line(text: str) -> str:
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
 
 
 def _text(value: object) -> str:

@@ -1,0 +1,294 @@
+"""`memclf bound`: what theory promises for a saved classifier, from the files that people have."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
+
+import memclf
+from memclf import MemoryClassifier, MemorySelector
+from memclf.bounds import Bound, generalization_bound
+from memclf.cli import app
+from memclf.similarity import GowerSimilarity, RBFSimilarity, TreeSimilarity
+
+N = 400
+
+
+def draw(seed):
+    """Two heaps of points, hardly ever mixed up."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, N)
+    return rng.normal(4 * y[:, None], 0.5, (N, 2)), y
+
+
+X, Y = draw(0)
+
+
+def bound(*arguments):
+    return CliRunner().invoke(app, ["bound", *map(str, arguments)])
+
+
+def plain(shown):
+    return " ".join(shown.output.split())
+
+
+def classifier(**settings):
+    return MemoryClassifier(RBFSimilarity(gamma=0.1), DummyClassifier(), threshold=0.4, random_state=0, **settings)
+
+
+def table_of(X, y, **columns):
+    return pd.DataFrame({"width": X[:, 0], "height": X[:, 1], **columns, "label": y})
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return classifier().fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def model(clf, tmp_path_factory):
+    return memclf.save(clf, tmp_path_factory.mktemp("saved") / "model")
+
+
+@pytest.fixture
+def table(tmp_path):
+    file = tmp_path / "cases.csv"
+    table_of(X, Y).to_csv(file, index=False)
+    return file
+
+
+def test_a_table_gives_the_bound_of_the_library(clf, model, table):
+    shown = bound(model, table)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.strip() == str(generalization_bound(clf, X, Y))
+
+
+def test_an_npz_file_does_too(clf, model, tmp_path):
+    np.savez(tmp_path / "cases.npz", X=X, y=Y)
+    shown = bound(model, tmp_path / "cases.npz", "--delta", "0.1", "--given", "memories", "--given", "similarity")
+    assert shown.exit_code == 0, shown.output
+    wanted = generalization_bound(clf, X, Y, delta=0.1, given=["memories", "similarity"])
+    assert shown.output.strip() == str(wanted)
+
+
+def test_all_means_every_kind_but_held_out_and_what_is_vacuous_says_so(model, table):
+    shown = bound(model, table, "--kind", "all", "--kind", "compression")
+    assert shown.exit_code == 0, shown.output
+    kinds = ("compression", "direct", "cascade", "paper-min", "paper")
+    sentences = [line for line in shown.output.splitlines() if line.startswith("The ")]
+    assert [line.split()[1] for line in sentences] == list(kinds)
+    assert sentences[-1].endswith("vacuous, it promises nothing.")
+
+
+def test_files_hold_the_bounds_and_their_picture(clf, model, table, tmp_path):
+    out = bound(model, table, "--kind", "all", "--json", tmp_path / "b.json", "--plot", tmp_path / "b.png")
+    assert out.exit_code == 0, out.output
+    found = json.loads((tmp_path / "b.json").read_text())
+    assert Bound.from_dict(found["bounds"][0]) == generalization_bound(clf, X, Y)
+    assert len(found["bounds"]) == 5
+    assert (tmp_path / "b.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_labels_may_be_words_whatever_they_look_like(tmp_path):
+    words = np.array(["NA", "01"])[Y]
+    memclf.save(classifier().fit(X, words), tmp_path / "model")
+    table_of(X, Y, kind=words).drop(columns="label").to_csv(tmp_path / "cases.csv", index=False)
+    shown = bound(tmp_path / "model", tmp_path / "cases.csv", "--label", "kind")
+    assert shown.exit_code == 0, shown.output
+    assert "at most" in shown.output
+
+
+def test_labels_may_be_written_as_other_numbers_than_they_are(clf, model, tmp_path):
+    table_of(X, Y.astype(float)).to_csv(tmp_path / "cases.csv", index=False)
+    assert bound(model, tmp_path / "cases.csv").output.strip() == str(generalization_bound(clf, X, Y))
+
+
+def test_a_table_with_names_may_have_its_columns_in_another_order_and_more_of_them(tmp_path):
+    colour = np.array(["1", "2"])[Y]  # words that look like numbers
+    sown = pd.to_datetime("2026-03-01") + pd.to_timedelta(np.arange(N) % 30, unit="D")
+    cases = table_of(X, Y, colour=colour, sown=sown, soil=pd.Categorical(colour))
+    cases = cases.drop(columns="label").rename(columns={"width": "class"})
+    clf = MemoryClassifier(GowerSimilarity(), DummyClassifier(), threshold=0.5, random_state=0).fit(cases, Y)
+    memclf.save(clf, tmp_path / "model")
+    file = tmp_path / "cases.csv"
+    cases[["soil", "colour", "height", "sown", "class"]].assign(target=Y, note="new").to_csv(file, index=False)
+    shown = bound(tmp_path / "model", file)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.strip() == str(generalization_bound(clf, cases, Y))
+    cases.drop(columns="height").assign(target=Y).to_csv(file, index=False)
+    shown = bound(tmp_path / "model", file)
+    assert shown.exit_code == 1
+    assert "lacks columns that the classifier was fitted on: 'height'" in plain(shown)
+    np.savez(tmp_path / "cases.npz", X=X, y=Y)
+    assert "names no columns; give a .csv file" in plain(bound(tmp_path / "model", tmp_path / "cases.npz"))
+
+
+def test_held_out_wants_other_cases_and_the_others_want_the_same(model, table, tmp_path):
+    others = tmp_path / "others.csv"
+    table_of(*draw(1)).to_csv(others, index=False)
+    shown = bound(model, others, "--kind", "held-out")
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.startswith("The held-out bound for")
+    for file, kind, message in ((others, "compression", "not the cases that"), (table, "held-out", "is for others")):
+        shown = bound(model, file, "--kind", kind)
+        assert shown.exit_code == 1
+        assert message in plain(shown)
+
+
+def test_a_kind_that_is_not_defined_is_named_and_the_others_are_shown(tmp_path):
+    """Thirty memories for forty cases: the printed bound takes the root of a negative number."""
+    few, y = X[:40], Y[:40]
+    clf = MemoryClassifier(RBFSimilarity(gamma=50.0), DummyClassifier(), n_memories=30, threshold=1e-9, random_state=0)
+    memclf.save(clf.fit(few, y), tmp_path / "model")
+    table_of(few, y).to_csv(tmp_path / "cases.csv", index=False)
+    shown = bound(tmp_path / "model", tmp_path / "cases.csv", "--kind", "compression", "--kind", "paper")
+    assert shown.exit_code == 1
+    assert shown.stdout.startswith("The compression bound")
+    assert shown.stderr.startswith("error: there is no paper bound: ")
+    assert len(shown.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--kind", "magic"], "kind must be one of"),
+        (["--delta", "1.5"], "delta must be between 0 and 1"),
+        (["--given", "luck"], "given must be a list of names among"),
+        (["--complexity", "guess"], "complexity must be"),
+        (["--label", "colour"], "has no column 'colour'; it has 'width', 'height', 'label'"),
+        (["--label", "height"], "holds labels that the classifier does not know"),
+        (["--plot", "/nowhere/at/all.png"], "/nowhere/at/all.png"),
+        (["--json", "/nowhere/at/all.json"], "/nowhere/at/all.json"),
+    ],
+)
+def test_options_that_make_no_sense_end_in_one_line(model, table, options, message):
+    shown = bound(model, table, *options)
+    assert shown.exit_code == 1
+    assert message in plain(shown)
+    assert shown.stderr.startswith("error: ")
+    assert len(shown.stderr.strip().splitlines()) == 1
+
+
+def test_random_labels_are_called_a_heuristic(tmp_path):
+    tree = classifier().set_params(estimator=DecisionTreeClassifier(max_depth=1))
+    noisy = np.where(np.random.default_rng(0).random(N) < 0.2, 1 - Y, Y)
+    memclf.save(tree.fit(X, noisy), tmp_path / "model")
+    table_of(X, noisy).to_csv(tmp_path / "cases.csv", index=False)
+    shown = bound(tmp_path / "model", tmp_path / "cases.csv", "--complexity", "random labels")
+    assert shown.exit_code == 0, shown.output
+    assert "(heuristic: " in shown.output
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("width,height\n1,2\n", "has none of the columns label, class, target, y; say --label NAME"),
+        ("width,label\n1,0\n", "has 1 columns beside the label ('width'); the classifier takes 2"),
+        ("width,height,label\n1,tall,0\n", "something else than numbers in the columns 'height'"),
+        ("width,height,label\n1,2,0\n", "the cases that the classifier was fitted on: 400, not 1"),
+        ("width,height,label\n1,2,red\n", "does not know: 'red'; its classes are 0, 1"),
+        ("", "No columns to parse"),
+    ],
+)
+def test_tables_that_do_not_fit_say_what_is_wrong(model, tmp_path, content, message):
+    (tmp_path / "cases.csv").write_text(content)
+    shown = bound(model, tmp_path / "cases.csv")
+    assert shown.exit_code == 1
+    assert message in plain(shown)
+
+
+def test_files_of_arrays_that_do_not_fit_say_what_is_wrong(model, tmp_path):
+    file = tmp_path / "cases.npz"
+    np.savez(file, X=X)
+    assert "holds no array 'y'; it holds 'X'" in plain(bound(model, file))
+    np.savez(file, X=X, y=Y[:5])
+    assert "needs one label for each case" in plain(bound(model, file))
+    np.savez(file, X=X, y=np.array([{}] * N))
+    assert "allow_pickle=False" in plain(bound(model, file))
+    file.write_text("no arrays")
+    shown = bound(model, file)
+    assert shown.exit_code == 1
+    assert "error:" in shown.output
+
+
+def test_other_files_and_other_models_are_refused(model, tmp_path):
+    (tmp_path / "cases.txt").write_text("?")
+    assert "this classifier takes a .csv table or a .npz file" in plain(bound(model, tmp_path / "cases.txt"))
+    assert "there is no file or folder" in plain(bound(model, tmp_path / "nothing.csv"))
+    assert "is no model folder" in plain(bound(tmp_path / "nothing", tmp_path / "cases.txt"))
+    memclf.save(MemorySelector(n_memories=2, threshold=0.1).fit(X), tmp_path / "selector")
+    assert "holds a MemorySelector" in plain(bound(tmp_path / "selector", tmp_path / "cases.txt"))
+
+
+def test_without_pandas_tables_name_the_extra(model, table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert 'needs pandas: pip install "memclf[tables]"' in plain(bound(model, table))
+
+
+# ------------------------------------------------------------------------------------------------------------ images
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    """A folder with one subfolder per class, a CSV file that lists the same images, and a model fitted on them."""
+    from memclf.vision import ImageCollection
+    from memclf.vision.features import PatchColour
+    from pictures import squares
+
+    folder = tmp_path_factory.mktemp("images")
+    images, labels = squares(45, size=48, seed=1, wrong=0.3)
+    rows = ["path,class"]
+    for position, (image, label) in enumerate(zip(images, labels, strict=True)):
+        file = folder / "train" / label / f"{position:02}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(image).save(file)
+        rows.append(f"train/{label}/{file.name},{label}")
+    (folder / "train.csv").write_text("\n".join([rows[0], *sorted(rows[1:])]) + "\n")
+    train = ImageCollection.from_folder(folder / "train")
+    tree = TreeSimilarity(features=PatchColour())
+    clf = MemoryClassifier(tree, make_pipeline(PatchColour(), LogisticRegression()), random_state=0)
+    memclf.save(clf.fit(train, train.labels), folder / "model")
+    return folder
+
+
+def test_classifiers_of_images_take_folders_lists_and_arrays(pictures, tmp_path):
+    from memclf.vision import ImageCollection
+
+    train = ImageCollection.from_folder(pictures / "train")
+    np.savez(tmp_path / "train.npz", X=np.asarray(train), y=train.labels)
+    shown = [bound(pictures / "model", each) for each in (pictures / "train", pictures / "train.csv")]
+    shown.append(bound(pictures / "model", tmp_path / "train.npz"))
+    assert [each.exit_code for each in shown] == [0, 0, 0], shown[0].output
+    assert shown[0].output.startswith("The compression bound for")
+    assert shown[0].output == shown[1].output == shown[2].output
+
+
+def test_images_without_labels_and_tables_without_images_are_refused(pictures, tmp_path):
+    assert "one subfolder per class would tell them" in plain(bound(pictures / "model", pictures / "train" / "red"))
+    table_of(X, Y).to_csv(tmp_path / "cases.csv", index=False)
+    assert "say which one holds the paths" in plain(bound(pictures / "model", tmp_path / "cases.csv"))
+
+
+def test_types_that_loading_needs_must_be_trusted(pictures, tmp_path):
+    from memclf.vision import ImageClassifier, ImageCollection
+    from memclf.vision.features import PatchColour
+    from pictures import tiny
+
+    train = ImageCollection.from_folder(pictures / "train")
+    network = ImageClassifier(backbone=tiny, image_size=24, epochs=1, share_backbone=True, random_state=0)
+    clf = MemoryClassifier(TreeSimilarity(features=PatchColour()), network, start="global", random_state=0)
+    memclf.save(clf.fit(train, train.labels), tmp_path / "model")
+    shown = bound(tmp_path / "model", pictures / "train")
+    assert shown.exit_code == 1
+    assert "--trusted pictures.tiny" in plain(shown)
+    shown = bound(tmp_path / "model", pictures / "train", "--trusted", "pictures.tiny")
+    assert shown.exit_code == 0, shown.output
+    assert "vacuous, it promises nothing." in shown.output

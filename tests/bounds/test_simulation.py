@@ -152,7 +152,7 @@ def test_without_the_term_of_the_local_classifiers_the_bound_would_be_wrong():
     for seed in range(5):
         X, y = noise(20_000, seed)
         clf = MemoryClassifier(
-            RBFSimilarity(gamma=1e-9), DecisionTreeClassifier(max_depth=13, random_state=seed), random_state=seed
+            RBFSimilarity(gamma=1e-9), DecisionTreeClassifier(max_depth=18, random_state=seed), random_state=seed
         ).fit(X, y)
         bound = generalization_bound(clf, X, y, DELTA)
         assert bound.value - bound["local classifiers"] < 0.5 <= bound.value
@@ -162,7 +162,7 @@ def test_without_the_term_of_the_local_classifiers_the_bound_would_be_wrong():
 def test_without_the_term_of_a_learned_similarity_the_bound_would_be_wrong():
     for seed in range(5):
         X, y = noise(20_000, seed)
-        tree = DecisionTreeClassifier(max_depth=13, random_state=seed)
+        tree = DecisionTreeClassifier(max_depth=18, random_state=seed)
         clf = MemoryClassifier(TreeSimilarity(tree=tree), DummyClassifier(), threshold=0.5, random_state=seed).fit(X, y)
         bound = generalization_bound(clf, X, y, DELTA)
         assert bound.value - bound["learned similarity"] < 0.5 <= bound.value

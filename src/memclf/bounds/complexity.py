@@ -138,7 +138,8 @@ class Trees(Labellings):
 
     @property
     def what(self) -> str:  # type: ignore[override]
-        size = f"at most {self.cuts} cuts" if self.cuts is not None else f"depth {self.depth}"
+        cuts = "1 cut" if self.cuts == 1 else f"{self.cuts} cuts"
+        size = f"at most {cuts}" if self.cuts is not None else f"depth {self.depth}"
         return f"trees of {size} on {self.n_features} features"
 
 

@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from memclf.bounds.result import Bound
 
 RED = "#b3261e"
-COLOURS = {
-    "errors on the training cases": "#b3261e",
-    "errors on held-out cases": "#b3261e",
-    "memories given up": "#e08a3c",
-    "local classifiers": "#3b6fb5",
-    "selector": "#7b9fd0",
-    "fitted thresholds": "#6aa89a",
-    "choice of memories and confidence": "#c4c9d1",
-    "confidence": "#c4c9d1",
-    "learned similarity": "#8f7fb8",
+# How a term is called in the picture, and its colour.
+ERRORS, CHOICE = ("errors", "#b3261e"), ("choice of memories, confidence", "#c4c9d1")
+LOOKS = {
+    "errors on the training cases": ERRORS,
+    "errors on held-out cases": ERRORS,
+    "memories given up": ("memories given up", "#e08a3c"),
+    "local classifiers": ("local classifiers", "#3b6fb5"),
+    "selector": ("selector", "#7b9fd0"),
+    "fitted thresholds": ("fitted thresholds", "#6aa89a"),
+    "choice of memories and confidence": CHOICE,
+    "confidence": CHOICE,
+    "learned similarity": ("learned similarity", "#8f7fb8"),
 }
 FAR = 3.0  # times 1: longer bars are cut, and their length written
 
@@ -35,9 +37,9 @@ def draw(bounds: Sequence[Bound], axes: Any = None) -> Any:
         left = 0.0
         for term in bound.terms:
             length = max(0.0, min(term.value, limit - left))
-            label = None if term.name in seen else term.name
-            axes.barh(place, length, left=left, color=COLOURS.get(term.name, "#999"), label=label, height=0.62)
-            seen.add(term.name)
+            name, colour = LOOKS.get(term.name, (term.name, "#999999"))
+            axes.barh(place, length, left=left, color=colour, label=None if name in seen else name, height=0.62)
+            seen.add(name)
             left += length
         cut = bound.value > limit
         text = f"{bound.value:.2f}{' →' if cut else ''}{' vacuous' if bound.vacuous else ''}"
@@ -52,7 +54,7 @@ def draw(bounds: Sequence[Bound], axes: Any = None) -> Any:
             bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.85, "edgecolor": "none"},
         )
     axes.axvline(1.0, color=RED, lw=1.5, ls="--")
-    axes.text(1.0, -0.62, "1: says nothing", color=RED, fontsize=8, ha="center", va="bottom")
+    axes.text(1.0 + 0.01 * limit, -0.62, "from 1 on it says nothing", color=RED, fontsize=8, ha="left", va="bottom")
     axes.set_yticks(range(len(bounds)), [bound.kind for bound in bounds])
     axes.set_ylim(len(bounds) - 0.45, -0.9)
     axes.set_xlim(0, limit)

@@ -322,6 +322,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "network_")
         return self._embed(as_images(X), self.network_)
 
+    def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
+        """What the last layer sees of each image (with expert features, if there are any), its weights and biases."""
+        check_is_fitted(self, "network_")
+        images, head = as_images(X), self.network_.head
+        weight, bias = (each.detach().cpu().numpy().astype(np.float64) for each in (head.weight, head.bias))
+        return self._joined(self._embed(images, self.network_), images), weight, bias
+
     @property
     def backbone_(self) -> nn.Module:
         """The network without its last layer; the same object in classifiers that share it."""
@@ -341,12 +348,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self._classify(self._embed(images, self.network_), images)
 
     def _classify(self, E: Array, X: Any) -> Array:
-        F = self._features(as_images(X)) if self.features_ is not None else None
-        rows = E if F is None else np.hstack([E, F])
+        rows = self._joined(E, X)
         with torch.inference_mode():
             head = self.network_.head
             scores = head(torch.as_tensor(rows, dtype=torch.float32, device=head.weight.device))
         return scores.cpu().numpy().astype(np.float64)
+
+    def _joined(self, E: Array, X: Any) -> Array:
+        F = self._features(as_images(X)) if self.features_ is not None else None
+        return E if F is None else np.hstack([E, F])
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
         if images.remembers:  # another classifier with the same backbone may have seen them

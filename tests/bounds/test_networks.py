@@ -1,0 +1,41 @@
+"""Bounds of memory classifiers whose local classifiers are heads of a network."""
+
+import numpy as np
+import pytest
+
+from memclf import MemoryClassifier
+from memclf.bounds import generalization_bound
+from memclf.similarity import TreeSimilarity
+from memclf.vision import ImageClassifier
+from memclf.vision.features import PatchColour
+from pictures import squares, tiny
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    images, labels = squares(60, seed=1, wrong=0.2)  # so that clusters hold several classes
+    network = ImageClassifier(
+        backbone=tiny, image_size=24, epochs=4, batch_size=8, lr=0.05, share_backbone=True, random_state=0
+    )
+    clf = MemoryClassifier(TreeSimilarity(features=PatchColour()), network, start="global", random_state=0)
+    return clf.fit(images, labels), images, labels
+
+
+def test_the_last_layer_sees_what_the_scores_are_made_of(fitted):
+    clf, images, _ = fitted
+    local = clf.estimators_[0]
+    rows, weight, bias = local.linear_head(images)
+    scores = rows @ weight.T + bias
+    expected = local.decision_function(images)
+    found = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_heads_are_judged_by_their_norm_and_the_network_below_is_named(fitted):
+    clf, images, labels = fitted
+    bound = generalization_bound(clf, images, labels)
+    assert any("last layer of the network" in each.how for each in bound.memories)
+    assert bound.vacuous  # a few dozen images promise nothing
+    found = {each.name: each for each in bound.assumptions}
+    assert found["similarity"].met is None
+    assert "PatchColour" in found["similarity"].why

@@ -22,6 +22,7 @@ ALLOWED = {
     "heldout": {"answer", "classifier", "local", "routing", "similarity.base"},
     "classifier": {
         "_inputs",
+        "_settings",
         "answer",
         "heldout",
         "memory",
@@ -32,6 +33,7 @@ ALLOWED = {
         "explain",
     },
     "_inputs": {"similarity"},
+    "_settings": {"classifier", "local", "routing"},
     "bounds": {"classifier", "local", "similarity"},
     "explain": {"answer", "classifier", "routing"},
     "evaluate": {"classifier", "routing", "similarity.base"},

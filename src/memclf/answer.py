@@ -1,13 +1,14 @@
-"""From routes to probabilities where the local classifier does not have the last word.
+"""From routes to answers: by the local classifiers alone, or where they do not have the last word.
 
-Gathers the opinions about each case: its local classifier's, its memory's labels, and how strange the case is to the
-classifier. `memclf.local.combine` makes one answer of them.
+For the latter, gathers the opinions about each case: its local classifier's, its memory's labels, and how strange the
+case is to the classifier. `memclf.local.combine` makes one answer of them.
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,3 +149,35 @@ def opinions_about(clf: MemoryClassifier, X: Any, routes: Routes) -> tuple[Opini
 
 def _one_hot(memory: Array, q: int) -> Array:
     return np.eye(q)[memory]
+
+
+def asked(clf: MemoryClassifier, X: Any, routes: Routes, method: str, out: Array) -> Array:
+    """What the local classifiers answer by themselves, as in the paper."""
+    estimators = list(clf.estimators_)
+    branch = routes.nearest if clf.fallback == "nearest" else routes.memory
+    if clf.fallback_ is not None:
+        branch = np.where(routes.known, branch, len(estimators))
+        estimators.append(clf.fallback_)
+    found = pool.ask(estimators, branch, X, method, out, clf.classes_)
+    if method == "predict" and clf.fallback != "unknown":  # nothing is unknown: the classes' own type will do
+        return found.astype(clf.classes_.dtype)
+    return found
+
+
+def combined(clf: MemoryClassifier, X: Any, routes: Routes) -> Array:
+    """Probabilities, made of what local classifiers and memories say; all zero for unknown."""
+    X = _cases.remembering(X)  # several look at the same images
+    opinions, strange = opinions_about(clf, X, routes)
+    trusted, known = None, routes.known
+    if clf.calibration_ is not None:
+        trusted = clf.calibration_.competence(strange)
+        opinions = replace(opinions, excess=clf.calibration_.excess(strange))
+        known = known & ~np.asarray(clf.too_strange(trusted))
+    P = opinions.local if clf.combination_ is None else clf.combination_(opinions, trusted)
+    P = balanced(P, opinions.prior, float(clf.balance))
+    if clf.fallback == "nearest":
+        return P
+    if clf.fallback_ is None:
+        return np.where(known[:, None], P, 0.0)
+    P, branch = np.where(known[:, None], P, 0.0), np.where(known, -1, 0)
+    return pool.ask([clf.fallback_], branch, X, "predict_proba", P, clf.classes_)

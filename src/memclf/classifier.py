@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,23 +16,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from memclf import _cases, _inputs, answer, heldout, unknown
+from memclf import _cases, _inputs, _settings, answer, heldout, unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
+from memclf._settings import BOUND
 from memclf.local import pool
-from memclf.local.combine import COMBINE, GUARDS
 from memclf.local.competence import detector_for
 from memclf.memory.search import search_memories
-from memclf.routing import CONFORMAL, Routes, conformal_thresholds, fit_thresholds, route, similarities
+from memclf.routing import CONFORMAL, Routes, conformal_thresholds, fit_thresholds, similarities
 from memclf.similarity.base import fit_describe, positive_weights
 
 if TYPE_CHECKING:
     from memclf.bounds import Bound
     from memclf.explain import Explanations
 
-FALLBACKS = ("unknown", "nearest", "global")
-CHOICES = {"start": pool.STARTS, "small_clusters": pool.SMALL, "combine": COMBINE, "guard": GUARDS}
-BOUND = "bound"  # in place of a number of memories
 COVER = 0.7  # the search's threshold when thresholds are conformal and none is given
 
 
@@ -267,7 +262,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         **params
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
-        self._check_settings()
+        _settings.check(self)
         X = _cases.read_once(_cases.as_cases(X))
         if self.views or getattr(detector_for(self.competence), "looks_at", "") == "views":
             answer.check_can_perturb(self, X)
@@ -367,55 +362,6 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def _counted(y: Array, sample_weight: Any) -> Array:
         """Rows that count: a case without weight is absent."""
         return np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
-
-    def _check_settings(self) -> None:
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {getattr(self, name)!r}")
-        size = self.min_cluster_size
-        if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-            raise ValueError(f"min_cluster_size must be a whole number of at least 1, got {size!r}")
-        if isinstance(self.fallback, str):
-            if self.fallback not in FALLBACKS:
-                raise ValueError(
-                    f"fallback must be one of {', '.join(map(repr, FALLBACKS))} or a classifier; got {self.fallback!r}"
-                )
-        else:
-            pool.check_classifier(self.fallback, "fallback")
-        route(np.ones((1, 1)), np.ones(1), self.rule)
-        detector_for(self.competence)
-        if self._learns() and isinstance(self.estimator, (Mapping, list, tuple)):
-            raise ValueError(
-                "competence and combine fit everything once more without each fold, where memories have other numbers: "
-                "give one estimator for all memories"
-            )
-        if isinstance(self.n_memories, str):
-            if self.n_memories != BOUND:
-                raise ValueError(f"n_memories must be a whole number, {BOUND!r} or None; got {self.n_memories!r}")
-            if self.mode == "paper" or self.coverage == "report" or isinstance(self.estimator, (list, tuple)):
-                raise ValueError(
-                    "n_memories='bound' tries several numbers of memories that cover all cases: mode='paper', "
-                    "coverage='report' and one estimator per memory do not go with it"
-                )
-        own = not (isinstance(self.thresholds, str) and self.thresholds in ("common", CONFORMAL))
-        if self.threshold == CONFORMAL and own:
-            raise ValueError(
-                f"threshold='conformal' makes conformal thresholds, and thresholds={self.thresholds!r} asks for "
-                "others; give one of the two"
-            )
-        for name, least in (("views", 0), ("cv", 2)):
-            value = getattr(self, name)
-            if name == "cv" and (hasattr(value, "split") or isinstance(value, Sequence)):
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-        if not (callable(self.perturb) or self.perturb is None or self.perturb == "auto"):
-            raise ValueError(f"perturb must be 'auto', None or a function of cases and a number, got {self.perturb!r}")
-        for name in ("min_trust", "balance"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)!r}")
-        if not 0 < self.unknown_rate < 1:
-            raise ValueError(f"unknown_rate must be between 0 and 1, got {self.unknown_rate!r}")
 
     def _check_target(self, X: Any, y: Any) -> Array:
         if y is None:
@@ -522,8 +468,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         """`predict` for cases whose routes are known already, so that they are not described again."""
         out = unknown.answers(self.classes_, len(routes), self.unknown_label_)
         if self.answers_locally:
-            return self._ask(X, routes, "predict", out)
-        P = self._combined(X, routes)
+            return answer.asked(self, X, routes, "predict", out)
+        P = answer.combined(self, X, routes)
         known = P.any(axis=1)
         out[known] = self.classes_[P[known].argmax(axis=1)]
         return out if self.fallback == "unknown" else out.astype(self.classes_.dtype)
@@ -537,8 +483,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba_routed(self, X: Any, routes: Routes) -> Array:
         """`predict_proba` for cases whose routes are known already."""
         if self.answers_locally:
-            return self._ask(X, routes, "predict_proba", unknown.probabilities(len(routes), len(self.classes_)))
-        return self._combined(X, routes)
+            empty = unknown.probabilities(len(routes), len(self.classes_))
+            return answer.asked(self, X, routes, "predict_proba", empty)
+        return answer.combined(self, X, routes)
 
     def strangeness(self, X: Any) -> Array:
         """How strange each case is to the classifier of its nearest memory; needs `competence`. Higher is stranger."""
@@ -573,35 +520,6 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def too_strange(self, competence: Any) -> Any:
         """Whether cases of this competence come out unknown: with conformal thresholds, the strangest do."""
         return False if competence is None or not self._conformal() else competence <= self.unknown_rate / 2
-
-    def _combined(self, X: Any, routes: Routes) -> Array:
-        """Probabilities, made of what local classifiers and memories say; all zero for unknown."""
-        X = _cases.remembering(X)  # several look at the same images
-        opinions, strange = answer.opinions_about(self, X, routes)
-        competence, known = None, routes.known
-        if self.calibration_ is not None:
-            competence = self.calibration_.competence(strange)
-            opinions = replace(opinions, excess=self.calibration_.excess(strange))
-            known = known & ~np.asarray(self.too_strange(competence))
-        P = opinions.local if self.combination_ is None else self.combination_(opinions, competence)
-        P = answer.balanced(P, opinions.prior, float(self.balance))
-        if self.fallback == "nearest":
-            return P
-        if self.fallback_ is None:
-            return np.where(known[:, None], P, 0.0)
-        P, branch = np.where(known[:, None], P, 0.0), np.where(known, -1, 0)
-        return pool.ask([self.fallback_], branch, X, "predict_proba", P, self.classes_)
-
-    def _ask(self, X: Any, routes: Routes, method: str, out: Array) -> Array:
-        estimators = list(self.estimators_)
-        branch = routes.nearest if self.fallback == "nearest" else routes.memory
-        if self.fallback_ is not None:
-            branch = np.where(routes.known, branch, len(estimators))
-            estimators.append(self.fallback_)
-        answer = pool.ask(estimators, branch, X, method, out, self.classes_)
-        if method == "predict" and self.fallback != "unknown":  # nothing is unknown: the classes' own type will do
-            return answer.astype(self.classes_.dtype)
-        return answer
 
     def bound(self, X: Any, y: Any, **options: Any) -> Bound:
         """What theory promises about this classifier; X and y are the cases that it was fitted on.

@@ -17,8 +17,15 @@ from memclf.report.tables import Number, Table
 
 # Colours that nobody uses by chance: in the page they become its variables, so that charts follow light and dark.
 INK, SOFT, LINE = "#1c2126", "#667080", "#d5dae1"
-BLUE, ORANGE = "#0b69a8", "#c2570c"
-PAGE = {INK: "currentColor", SOFT: "var(--soft)", LINE: "var(--line)", BLUE: "var(--win)", ORANGE: "var(--lose)"}
+BLUE, ORANGE, PAPER = "#0b69a8", "#c2570c", "#fefefd"
+PAGE = {
+    INK: "currentColor",
+    SOFT: "var(--soft)",
+    LINE: "var(--line)",
+    BLUE: "var(--win)",
+    ORANGE: "var(--lose)",
+    PAPER: "var(--page)",
+}
 # Told apart by eyes that see few colours, by line style and by marker as well.
 STYLES: dict[str, tuple[str, str, str]] = {
     "baseline": (ORANGE, "-", "s"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import MissingExtraError
-from memclf.report import charts, contents, findings, sheets, tables, words
+from memclf.report import charts, contents, findings, promises, sheets, tables, words
 from memclf.report.run import Contender, Run
 from memclf.report.tables import Number, Table
 
@@ -72,8 +72,9 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     printed = contents.paper_tables(run)
     heats = [contents.gains(run, pair) for pair in run.pairs]
     wrong = {name: make(run) for name, make in _WRONG.items()}
+    promised = promises.table(run)
     about = contents.about(run)
-    for table in [*listed, *printed, *heats, *(each for each in wrong.values() if each), about]:
+    for table in [*listed, *printed, *heats, *(each for each in (*wrong.values(), promised) if each), about]:
         tables.write(table, folder / "tables")
     drawn = {
         "contenders": charts.standing(run, figures),
@@ -93,6 +94,11 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "heats": [(table, strengths(table)) for table in heats],
         **wrong,
         "worst_losses": _losses(wrong["worst"]),
+        "promised": promised,
+        "promise_charts": promises.charts(run, figures),
+        "remarks": promises.remarks(run),
+        "unmet": promises.assumptions(run, False),
+        "judged": promises.assumptions(run, None),
         "about": about,
         "charts": {name: chart for name, chart in drawn.items() if chart is not None},
         "exhibits": run.exhibits,
@@ -183,5 +189,6 @@ def _environment(escape: bool) -> Any:
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"terms": words.TERMS, "style": Markup(style.read_text(encoding="utf-8")), "heat": HEAT}
+    found.globals |= {"terms": words.TERMS, "kinds": words.BOUNDS, "heat": HEAT}
+    found.globals |= {"style": Markup(style.read_text(encoding="utf-8"))}
     return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.bounds import Bound
 from memclf.evaluate.intervals import DRAWS, Interval, mean_interval, paired_interval
 from memclf.evaluate.store import CLEAN, Cases, Condition, opened
 from memclf.report import words
@@ -29,6 +31,14 @@ class Contender(NamedTuple):
     model: str
     recipe: str = ""
     backbone: str = ""
+
+
+class Promised(NamedTuple):
+    """The bounds of one memory classifier, and why some kinds of them are missing."""
+
+    name: Contender
+    bounds: list[Bound]
+    missing: dict[str, str]
 
 
 class Run:
@@ -46,6 +56,8 @@ class Run:
         (model, recipe, backbone, seed, corruption, severity) -> positions in the classes, -1 for unknown.
     exhibits : dict
         Pictures for the report, {} when there are none.
+    promised : list of Promised
+        Bounds of the memory classifiers, [] when there are none.
     contenders : dict
         Who took part, with the seeds, in the order of the report.
     field, common : lists
@@ -61,7 +73,8 @@ class Run:
             self.rows = store.rows()
             self.cases: Cases | None = store.cases()
             self.answers = store.answers()
-        self.exhibits = _exhibits(self.folder)
+        self.exhibits = _read(self.folder / "exhibits.json")
+        self.promised = _promised(_read(self.folder / "bounds.json"))
         self.contenders = _contenders(self.rows)
         self._right = self._judged()
         self._means: dict[tuple[Any, ...], Interval] = {}
@@ -276,12 +289,28 @@ def _order(name: Contender) -> tuple[Any, ...]:
     )
 
 
-def _exhibits(folder: Path) -> dict[str, Any]:
-    file = folder / "exhibits.json"
+def _read(file: Path) -> dict[str, Any]:
     if not file.is_file():
         return {}
     found = json.loads(file.read_text(encoding="utf-8"))
     return found if isinstance(found, dict) else {}
+
+
+def _promised(found: dict[str, Any]) -> list[Promised]:
+    """What can be understood of ``bounds.json``: a damaged entry does not stop a report."""
+    shown = []
+    for each in found.get("contenders") or []:
+        try:
+            name = Contender(*(str(each[part]) for part in Contender._fields))
+            bounds = [Bound.from_dict(bound) for bound in each["bounds"]]
+            missing = {str(kind): str(why) for kind, why in (each.get("missing") or {}).items()}
+            if not all(math.isfinite(term.value) for bound in bounds for term in bound.terms):
+                continue
+        except (AttributeError, KeyError, TypeError, ValueError):
+            continue
+        if bounds:
+            shown.append(Promised(name, bounds, missing))
+    return sorted(shown, key=lambda each: _order(each.name))
 
 
 def _texts(settings: dict[str, Any], *names: str) -> list[str]:

@@ -21,7 +21,7 @@ class Number:
     """A fraction (or a difference of fractions) with its interval, shown in per cent (or points).
 
     `mark` says who wins, seen from this number; `sure` that the interval leaves no doubt about it; `faint` that
-    the number only stands beside what the table is about.
+    the number only stands beside what the table is about; `plain` that it is shown as it is, not in per cent.
     """
 
     value: float | None
@@ -32,6 +32,7 @@ class Number:
     sure: bool = False
     faint: bool = False
     digits: int = 1
+    plain: bool = False
 
     @property
     def known(self) -> bool:
@@ -39,6 +40,8 @@ class Number:
 
     @property
     def text(self) -> str:
+        if self.plain:
+            return f"{self.value:.{self.digits}f}" if self.known else "–"
         return words.points(self.value, self.digits) if self.signed else words.percent(self.value, self.digits)
 
     @property
@@ -112,7 +115,7 @@ def write(table: Table, folder: Path) -> None:
 
 
 def to_csv(table: Table) -> str:
-    """Numbers in per cent with two decimals, the ends of their intervals in columns of their own."""
+    """In per cent with two decimals, plain numbers as shown; the ends of intervals in columns of their own."""
     bounded = [
         any(isinstance(row[k], Number) and row[k].interval for row in table.rows)  # type: ignore[union-attr]
         for k in range(len(table.columns))
@@ -127,11 +130,12 @@ def to_csv(table: Table) -> str:
     for row in table.rows:
         cells: list[str] = []
         for cell, wide in zip(row, bounded, strict=True):
-            if isinstance(cell, Number):
+            if isinstance(cell, Number) and not cell.plain:
                 values = (cell.value, cell.low, cell.high) if wide else (cell.value,)
                 cells += [_plain(value) for value in values]
             else:
-                cells += [str(cell), "", ""] if wide else [str(cell)]
+                text = cell.text if isinstance(cell, Number) else str(cell)
+                cells += [text, "", ""] if wide else [text]
         writer.writerow(cells)
     return file.getvalue()
 

@@ -83,7 +83,20 @@ TERMS = {
     "control": "A control is a simple rival without the memory classifier’s idea. What a control reaches too does "
     "not come from that idea.",
     "recipe": "A recipe is a way of training the network (AugMix, NoisyMix …); the backbone is the network itself.",
+    "bound": "A bound is a promise of theory: at most this share of new cases will be answered wrongly or not at all. "
+    "It is about new cases like the training cases, not about corrupted ones. A bound of 1 or more is vacuous: it "
+    "promises nothing, since no share is larger than 1.",
     "threshold": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",
+}
+
+#: Kinds of bounds, and what each of them is.
+BOUNDS = {
+    "compression": "from the training cases; memories are some of them, as here, and choosing them is paid for",
+    "direct": "from the training cases; for memories that come from elsewhere",
+    "cascade": "the paper’s bound, repaired",
+    "paper-min": "the paper’s bound, as printed",
+    "paper": "the paper’s simpler bound, as printed",
+    "held-out": "from the clean test cases, without any theory of learning: an interval for the share of errors",
 }
 
 MINUS = "−"

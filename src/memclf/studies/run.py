@@ -25,7 +25,7 @@ from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
 
 PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
-RESULTS = "results.sqlite"
+RESULTS, BOUNDS = "results.sqlite", "bounds.json"
 
 
 def run_study(
@@ -145,9 +145,10 @@ def _versions() -> dict[str, str]:
 def _conclude(
     folder: Path, store: Store, study: Any, settings: Settings, contenders: list[Contender], watch: Watch
 ) -> None:
-    """Exhibits, summary and report, of a partial run too."""
+    """Exhibits, bounds, summary and report, of a partial run too."""
     from memclf.report import build
     from memclf.studies.exhibits import write_exhibits
+    from memclf.studies.promises import promises
 
     _write(folder / "summary.json", summarise(store))
     by_model = {each.model: each for each in reversed(contenders)}
@@ -167,6 +168,15 @@ def _conclude(
             )
         except Exception as error:  # hours of work must not end without a report for want of pictures
             watch.says(f"no pictures in the report: {type(error).__name__}: {error}")
+    if store.get("finished") and not (folder / BOUNDS).is_file():
+        try:
+            # A network of which only the last layer was trained shows local classifiers nothing that it learned here.
+            given = ["inputs"] if settings.train == "head" else []
+            found = promises(contenders, train=study.train, test=study.test, given=given, say=watch.says)
+            if found["contenders"]:
+                _write(folder / BOUNDS, found)
+        except Exception as error:  # nor for want of theory
+            watch.says(f"no bounds in the report: {type(error).__name__}: {error}")
     build(folder)
 
 

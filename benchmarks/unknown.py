@@ -136,6 +136,7 @@ def main() -> None:
     parser.add_argument("--scale", default="quick", help="of the leaf study; the acne model has a frozen backbone")
     parser.add_argument("--networks", type=Path, help="folder in which trained networks are kept")
     parser.add_argument("--severity", type=int, default=3)
+    parser.add_argument("--model", nargs="+", choices=("leaf", "acne"), default=["leaf", "acne"], help="which to judge")
     asked = parser.parse_args()
     chosen = {
         "leaf": settings_for("leaf", asked.scale, data=asked.leaf),
@@ -143,8 +144,8 @@ def main() -> None:
     }
     studies = {name: study_for(settings) for name, settings in chosen.items()}
     others = {name: study.test[np.arange(0, len(study.test), 2)] for name, study in studies.items()}
-    for name, study in studies.items():
-        settings = chosen[name]
+    for name in asked.model:
+        study, settings = studies[name], chosen[name]
         with tempfile.TemporaryDirectory() as folder:
             train, backbone = study.train.remembering(), settings.backbones[0]
             maker = _Maker(study, settings, train, Path(folder), "vanilla", backbone, 0, 0, networks=asked.networks)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from memclf.bounds import Assumption, Bound, Term
 from memclf.evaluate import Name, Row, Store, metrics
 
 CLASSES = ["healthy", "mild", "severe"]
@@ -39,6 +40,7 @@ def _make_run(
     finished=True,
     skip=lambda name, corruption, severity: False,
     exhibits=True,
+    bounds=False,
     classes=CLASSES,
     settings=None,
 ):
@@ -84,6 +86,9 @@ def _make_run(
     store.close()
     if exhibits:
         _paint(folder)
+    if bounds:
+        models = [model for model in ("memory", "sturdy") if model in (skill or SKILL)]
+        _promise(folder, [(model, *pair, seeds[0]) for pair in pairs for model in models])
     return folder
 
 
@@ -201,6 +206,40 @@ def _paint(folder):
         ],
     }
     (folder / "exhibits.json").write_text(json.dumps(found))
+
+
+def _promise(folder, names):
+    """One bound that promises something, one that would if its assumptions were met, one vacuous, one not defined."""
+    judge = Assumption("same distribution", "new cases are drawn like the training cases", None)
+    broken = Assumption("memories", "the memories come from a pool of their own", False, "fit chooses them")
+    errors, held = Term("errors on the training cases", 0.05, "20 of 400"), Term("errors on held-out cases", 0.1)
+    kinds = {
+        "compression": (errors, Term("local classifiers", 0.1), Term("choice of memories and confidence", 0.2)),
+        "direct": (errors, Term("selector", 0.3), Term("confidence", 0.25)),
+        "paper": (errors, Term("selector", 12.0), Term("confidence", 4.0)),
+        "held-out": (held, Term("confidence", 0.025)),
+    }
+    found = [
+        Bound(
+            kind,
+            sum(term.value for term in terms),
+            0.05,
+            120 if kind == "held-out" else 400,
+            3,
+            terms,
+            assumptions=(judge, broken) if kind in ("direct", "paper") else (judge,),
+        )
+        for kind, terms in kinds.items()
+    ]
+    entries = [
+        {
+            **Name(*name)._asdict(),
+            "bounds": [bound.as_dict() for bound in found],
+            "missing": {"cascade": "too few cases"},
+        }
+        for name in names
+    ]
+    (folder / "bounds.json").write_text(json.dumps({"given": [], "contenders": entries}))
 
 
 @pytest.fixture(scope="session")

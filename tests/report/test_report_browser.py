@@ -29,7 +29,7 @@ def pages(tmp_path_factory, make_run):
     """A report and a comparison with as much in them as there can be, and names longer than screens are wide."""
     folder = tmp_path_factory.mktemp("pages")
     run = folder / "a_run_with_quite_a_long_name_that_has_no_place_to_break"
-    few = {"corruptions": ("gaussian_noise", "elastic_transform"), "severities": (1, 5), "n": 60}
+    few = {"corruptions": ("gaussian_noise", "elastic_transform"), "severities": (1, 5), "n": 60, "bounds": True}
     make_run(run, pairs=PAIRS, classes=["a_class_name_without_any_place_to_break_it", "b", "c"], finished=False, **few)
     return build(run), compare([run, run], folder / "out")
 

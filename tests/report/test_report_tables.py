@@ -47,7 +47,7 @@ def test_latex_has_its_special_letters_escaped_and_its_braces_closed():
 
 
 def test_latex_rows_have_as_many_cells_as_columns(made):
-    run = made(corruptions=("fog", "snow"), severities=(1, 5), exhibits=False)
+    run = made(corruptions=("fog", "snow"), severities=(1, 5), exhibits=False, bounds=True)
     build(run)
     files = sorted((run / "tables").glob("*.tex"))
     assert len(files) >= 7

@@ -1,7 +1,9 @@
 """A whole study at the smallest scale: run, killed, gone on with, changed, interrupted."""
 
+import io
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -10,10 +12,13 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from memclf.bounds import KINDS, Bound
 from memclf.evaluate import Condition, opened
 from memclf.exceptions import StudyError
-from memclf.studies.run import folder_for
+from memclf.studies.run import _conclude, folder_for
+from memclf.studies.watch import Watch
 
 TINY = [
     *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
@@ -99,6 +104,35 @@ def test_a_finished_run_holds_all_that_was_promised(run):
     assert not (folder / "models" / ".training").exists()
 
 
+def test_a_finished_run_says_what_theory_promises(run):
+    folder, _, err = run
+    assert "bounds of memory vanilla efficientnet_lite0 (1 of 1)" in err
+    found = json.loads((folder / "bounds.json").read_text())
+    assert found["given"] == ["inputs"]  # the backbone came as it is
+    (memory,) = found["contenders"]
+    assert (memory["model"], memory["seed"]) == ("memory", 0)
+    kinds = {each["kind"]: Bound.from_dict(each) for each in memory["bounds"]}
+    assert {*kinds, *memory["missing"]} == set(KINDS)
+    assert kinds["compression"].n == 24
+    assert kinds["held-out"].n == 6
+    with opened(folder / "results.sqlite") as store:
+        clean = next(row for row in store.rows() if (row["model"], row["corruption"]) == ("memory", "clean"))
+    assert kinds["held-out"]["errors on held-out cases"] == pytest.approx(1 - clean["accuracy"])
+    assert "What theory promises" in (folder / "report.html").read_text()
+
+
+def test_bounds_that_fail_do_not_cost_the_report(run, tmp_path):
+    folder = shutil.copytree(run[0], tmp_path / "run")
+    for name in ("bounds.json", "report.html"):
+        (folder / name).unlink()
+    said = io.StringIO()
+    with opened(folder / "results.sqlite") as store:
+        _conclude(folder, store, None, None, [], Watch(Console(file=said)))  # neither images nor settings
+    assert "no bounds in the report: AttributeError" in said.getvalue()
+    assert not (folder / "bounds.json").exists()
+    assert "What theory promises" not in (folder / "report.html").read_text()
+
+
 def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tmp_path):
     folder = tmp_path / "run"
     # Killed in training: what was trained is not trained again.
@@ -154,8 +188,6 @@ def test_another_argument_starts_a_new_run_beside_the_old_one(run):
 
 
 def test_a_damaged_model_is_trained_again_and_half_a_settings_file_never_appears(run, tmp_path):
-    import shutil
-
     folder = tmp_path / "run"
     shutil.copytree(run[0], folder)
     manifest = folder / "models" / "vanilla-efficientnet_lite0-seed0" / "memory" / "manifest.json"

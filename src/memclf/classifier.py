@@ -272,11 +272,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             sample_weight = positive_weights(sample_weight, len(y))
         if self._learns() or self.n_memories == BOUND:  # folds or trials look at the same cases
             X = _cases.remembering(X)
-        self.bound_, number = None, self.n_memories
+        self.bound_: Bound | None = None
+        number = self.n_memories
         if self.n_memories == BOUND:
             from memclf.bounds.curve import preferred
 
-            number, self.bound_ = preferred(self, X, y, sample_weight, params)
+            number = preferred(self, X, y, sample_weight, params)
         seed = self._fit_stages(X, y, sample_weight, params, local=True, n_memories=number)
         self.calibration_ = self.combination_ = None
         if self._learns() or self._conformal():
@@ -287,6 +288,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
                 rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
                 wide = heldout.widths_of(self, counted)
                 self.thresholds_ = conformal_thresholds(found.far[counted], wide, rate)
+        if self.n_memories == BOUND:
+            self.bound(X, y)
         return self
 
     def _fit_stages(
@@ -530,8 +533,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         from memclf.bounds import generalization_bound
 
         check_is_fitted(self)
-        self.bound_ = generalization_bound(self, X, y, **options)
-        return self.bound_
+        found = generalization_bound(self, X, y, **options)
+        self.bound_ = found
+        return found
 
     def explain(self, X: Any) -> Explanations:
         """For each case the memory behind the answer, in words and as a table; see `memclf.explain`."""

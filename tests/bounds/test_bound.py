@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -168,6 +169,8 @@ def test_graded_trees_are_counted_without_labels_and_parts_are_added(problem, fi
         clf = fitted(X, y, similarity=similarity)
         q = len(clf.memory_indices_)
         extra = 7 * math.log(2 * (len(y) + 1))
+        if (clf.route(X).margin == 0).any():  # as near to one memory as to another
+            extra += math.log(math.factorial(q))
         bound = generalization_bound(clf, X, y)
         expected = formulas.compression_confidence(len(y), q, DELTA, extra)
         assert bound["choice of memories and confidence"] + bound["learned similarity"] == pytest.approx(expected)
@@ -324,6 +327,92 @@ def test_a_classifier_that_does_not_answer_by_itself_breaks_an_assumption(proble
     assert "combine" in found.why
 
 
+def test_cases_between_two_memories_make_their_order_a_choice_that_is_paid_for(fitted):
+    rng = np.random.default_rng(0)
+    X = rng.integers(2, size=(300, 5)).astype(float)
+    y = (X[:, 0] > X[:, 1]).astype(int)
+    clf = fitted(X, y, n_memories=4, threshold=0.01)
+    assert (clf.route(X).margin == 0).any()
+    bound = generalization_bound(clf, X, y)
+    extra = math.log(math.factorial(4))
+    if any(origin == "constant" for origin in clf.pool_.origins):
+        extra += math.log(301) + 4 * math.log(2)
+    expected = formulas.compression_confidence(300, 4, DELTA, extra)
+    assert bound["choice of memories and confidence"] == pytest.approx(expected)
+    assert by_name(bound)["no ties"].met is True
+    assert by_name(generalization_bound(clf, X, y, kind="direct"))["no ties"].met is None
+
+
+def test_estimators_by_number_make_the_order_of_memories_a_choice_too(problem, fitted):
+    X, y = problem()
+    plain, listed = fitted(X, y), fitted(X, y, [LogisticRegression() for _ in range(3)])
+    extra = formulas.compression_confidence(len(y), 3, DELTA, math.log(6))
+    assert generalization_bound(listed, X, y)["choice of memories and confidence"] == pytest.approx(extra)
+    assert generalization_bound(plain, X, y)["choice of memories and confidence"] < extra
+
+
+def test_trees_of_no_fixed_size_are_as_large_as_they_became_and_that_is_paid_for(problem, fitted):
+    """Found in review: by min_samples_leaf, a tree grown on other cases was taken for smaller than it was."""
+    X, y = problem()
+    tree = DecisionTreeClassifier(min_samples_leaf=40, random_state=0)
+    clf = fitted(X, y, tree, thresholds=0.995, fallback="global")
+    bound = generalization_bound(clf, X, y)
+    leaves = [each.tree_.n_leaves for each in [*clf.estimators_, clf.fallback_]]
+    for each, count in zip(bound.memories, leaves, strict=True):
+        cuts = f"at most {count - 1} cut{'s' if count != 2 else ''}"
+        assert cuts in each.how or "every way" in each.how
+    union = sum(math.log(count * (count + 1)) for count in leaves)
+    expected = formulas.compression_confidence(len(y), 3, DELTA, union)
+    assert bound["choice of memories and confidence"] == pytest.approx(expected)
+
+
+def test_pairwise_scores_of_three_classes_are_not_taken_for_one_score_each():
+    X, y = load_iris(return_X_y=True)
+    clf = MemoryClassifier(RBFSimilarity(gamma=1e-6), SVC(kernel="linear"), random_state=0).fit(X, y)
+    (only,) = generalization_bound(clf, X, y).memories
+    assert only.complexity == 0.5
+    assert "no class of functions is known" in only.how
+
+
+def test_a_small_cluster_that_shares_a_constant_costs_what_its_classifier_would_have(fitted):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(at, 0.1, size=(size, 1)) for at, size in ((0, 200), (1.5, 4), (9, 200))])
+    y = np.repeat([0, 1], [204, 200])
+    y[[0, 210]] = 1, 0
+    y[:204] = 0
+    clf = fitted(X, y, DecisionTreeClassifier(max_depth=1), similarity=RBFSimilarity(gamma=1.0), min_cluster_size=10)
+    assert "merged" in clf.pool_.origins
+    assert "constant" in clf.pool_.origins
+    found = {each.complexity for each in generalization_bound(clf, X, y, kind="direct").memories}
+    assert len(found) == 1
+
+
+def test_the_printed_kinds_do_not_mix_margins_with_plain_errors():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 200)), np.arange(300) % 2
+    X[:, 0] += np.where(y, 3.0, -3.0)
+    clf = MemoryClassifier(RBFSimilarity(gamma=1e-6), LogisticRegression(), random_state=0).fit(X, y)
+    bound = generalization_bound(clf, X, y, kind="paper-min")
+    assert bound["errors on the training cases"] == (clf.predict(X) != y).mean()
+    assert bound.memories[0].complexity == 0.5
+
+
+def test_what_the_user_gives_is_for_the_user_to_judge(problem, fitted):
+    X, y = problem()
+    assert by_name(generalization_bound(fitted(X, y), X, y, complexity=0.1))["complexities"].met is None
+    by_row = fitted(X, y, thresholds={int(fitted(X, y).memory_indices_[0]): 0.4})
+    assert by_name(generalization_bound(by_row, X, y))["thresholds"].met is None
+    scaled, fixed = fitted(X, y, SVC(C=0.1)), fitted(X, y, SVC(C=0.1, gamma=0.5))
+    assert "gamma" in by_name(generalization_bound(scaled, X, y))["complexities"].why
+    assert by_name(generalization_bound(fixed, X, y))["complexities"].met is True
+
+
+def test_thresholds_that_decide_who_is_nearest_are_not_counted_and_that_is_said(problem, fitted):
+    X, y = problem()
+    clf = fitted(X, y, thresholds="tight", rule="check_then_argmax", fallback="nearest")
+    assert by_name(generalization_bound(clf, X, y))["thresholds"].met is False
+
+
 def test_bounds_for_fixed_memories_say_that_fit_does_not_fix_them(problem, fitted):
     X, y = problem()
     clf = fitted(X, y)
@@ -416,6 +505,27 @@ def test_an_extrapolated_point_is_not_far_from_what_more_cases_really_give(probl
     guessed = bound_curve(fitted(X[:1500], y[:1500]), X[:1500], y[:1500], n_memories=[3], n_cases=[1500, 6000])
     real = generalization_bound(fitted(X, y), X, y)
     assert guessed.points[-1].value == pytest.approx(real.value, abs=0.04)
+
+
+def test_what_follows_any_labels_goes_on_doing_so_with_more_cases(problem, fitted):
+    X, y = problem(n=400)
+    curve = bound_curve(fitted(X, y, KNeighborsClassifier(1)), X, y, n_memories=[3], n_cases=[400, 10**8])
+    assert curve.points[-1].value > 1
+    simple = bound_curve(fitted(X, y), X, y, n_memories=[3], n_cases=[400, 401], given=["memories"])
+    assert simple.points[1].value == pytest.approx(simple.points[0].value, abs=0.005)
+    with pytest.raises(ValueError, match="only the compression bound is extrapolated"):
+        bound_curve(fitted(X, y), X, y, n_memories=[3], n_cases=[500], kind="direct")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"threshold": "conformal", "unknown_rate": 0.2, "cv": 2}, {"balance": 0.9}, {"combine": "product", "cv": 2}],
+)
+def test_the_bound_that_is_kept_is_that_of_the_classifier_itself(problem, settings):
+    X, y = problem(n=300)
+    clf = MemoryClassifier(RBFSimilarity(gamma=0.1), n_memories="bound", random_state=0, **settings).fit(X, y)
+    assert clf.bound_ == generalization_bound(clf, X, y)
+    assert clf.bound_.valid == clf.answers_locally
 
 
 def test_the_bound_chooses_as_few_memories_as_cover_and_pay(problem):

@@ -9,10 +9,10 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -120,7 +120,7 @@ def test_a_network_is_at_least_as_rich_as_the_linear_scores_in_it(X):
         (QuadraticDiscriminantAnalysis(), LinearLabels(14, 3)),
         (DecisionTreeClassifier(max_depth=2), Trees(4, n_classes=3, cuts=3)),
         (DecisionTreeClassifier(max_leaf_nodes=6), Trees(4, n_classes=3, cuts=5)),
-        (DecisionTreeClassifier(min_samples_leaf=20), Trees(4, n_classes=3, cuts=4)),
+        (DecisionTreeClassifier(min_samples_leaf=20), Trees(4, n_classes=3, cuts=99)),
         (DecisionTreeClassifier(), Trees(4, n_classes=3, cuts=99)),
     ],
     ids=lambda value: type(value).__name__,
@@ -155,6 +155,16 @@ def test_a_learner_that_remembers_follows_all_noise(X):
     learned = rademacher(KNeighborsClassifier(1), X, method="random labels", draws=3, random_state=0)
     assert learned.value == 1.0
     assert learned.error == pytest.approx(math.sqrt(2 * math.log(40) / (60 * 3)))
+
+
+def test_a_pipeline_whose_first_steps_are_not_fitted_may_be_anything(X):
+    wide = make_pipeline(PolynomialFeatures(9), StandardScaler(), LogisticRegression(C=1e8, max_iter=5000))
+    assert rademacher(wide, X).value == 1.0
+    clipped = make_pipeline(MinMaxScaler(clip=True), LogisticRegression())
+    assert rademacher(clipped, X).value == 1.0
+    cut = make_pipeline(StandardScaler(), BernoulliNB())
+    assert rademacher(cut, X).value == 1.0
+    assert rademacher(make_pipeline(StandardScaler(), LogisticRegression()), X).value < 1
 
 
 def test_support_vector_machines_with_many_classes_are_not_linear_labels():

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from memclf import _cases
 from memclf._numbers import Array
 from memclf.bounds import formulas
+from memclf.bounds.complexity import is_constant
 from memclf.bounds.local import COMPLEXITY, Cost, cost_of
 from memclf.bounds.premises import GIVEN, learned_similarity, premises
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
@@ -26,6 +27,7 @@ HELD_OUT = "held-out"
 TRAINING_KINDS = ("compression", "direct", "cascade", "paper-min", "paper")  # about the cases it was fitted on
 KINDS = (*TRAINING_KINDS, HELD_OUT)
 MOVED = 0.01  # share of training cases that may be routed otherwise than in `fit`, where similarities are equal
+EQUAL = 1e-12  # similarities that differ by less are equal, as in routing
 KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/theory.md
 
 
@@ -74,8 +76,7 @@ def generalization_bound(
     --------
     >>> from memclf import MemoryClassifier
     >>> from memclf.similarity import RBFSimilarity
-    >>> from sklearn.dummy import DummyClassifier
-    >>> rng = np.random.default_rng(0)
+    >>>     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(at, 0.3, size=(2000, 1)) for at in (0, 5)])
     >>> y = np.repeat([0, 1], 2000)
     >>> clf = MemoryClassifier(RBFSimilarity(gamma=0.1), DummyClassifier(), threshold=0.5, random_state=0).fit(X, y)
@@ -131,7 +132,14 @@ def _bound(
     return replace(
         bound,
         assumptions=premises(
-            clf, kind, delta=delta, given=given, similarity=similarity, thresholds_fitted=fitted, costs=costs
+            clf,
+            kind,
+            delta=delta,
+            given=given,
+            similarity=similarity,
+            thresholds_fitted=fitted,
+            costs=costs,
+            ties=seen.ties,
         ),
     )
 
@@ -152,7 +160,8 @@ def _check(delta: float, kind: str, complexity: Any, given: Iterable[str]) -> No
 class _Seen:
     """What a classifier does with the cases of a bound.
 
-    `branch` is the memory whose classifier answers, q for the fallback's classifier, -1 for nobody.
+    `branch` is the memory whose classifier answers, q for the fallback's classifier, -1 for nobody. `ties`: whether it
+    depends on the order of the memories, which the data have a part in, where a case goes or who answers there.
     """
 
     X: Any
@@ -162,6 +171,7 @@ class _Seen:
     correct: Array
     memory: Array
     q: int
+    ties: bool
 
     @property
     def n(self) -> int:
@@ -193,7 +203,9 @@ def _look(clf: MemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Itera
     if clf.fallback_ is not None:
         branch = np.where(routes.known, branch, q)
     correct = np.asarray(clf.predict_routed(X, routes) == y)
-    return _Seen(X, codes, branch, routes.nearest, correct, memory, q)
+    by_number = isinstance(clf.estimator, (Mapping, Sequence)) or not isinstance(clf.thresholds, (str, Real, Mapping))
+    ties = q > 1 and (by_number or bool((routes.margin <= EQUAL).any()))
+    return _Seen(X, codes, branch, routes.nearest, correct, memory, q, ties)
 
 
 def _moved(clf: MemoryClassifier, nearest: Array, codes: Array) -> float:
@@ -217,12 +229,14 @@ def _check_same(clf: MemoryClassifier, nearest: Array, codes: Array) -> None:
 
 def _thresholds_fitted(clf: MemoryClassifier, given: set[str]) -> bool:
     """Whether thresholds depend on the cases, and on anything at all."""
-    if "thresholds" in given or clf.fallback == "nearest":
+    if "thresholds" in given or (clf.fallback == "nearest" and clf.rule == "argmax_then_check"):
         return False
     return clf._conformal() or (isinstance(clf.thresholds, str) and clf.thresholds == "tight")
 
 
-def _cost(clf: MemoryClassifier, seen: _Seen, k: int, rows: Array, complexity: Any, *, singles: bool) -> Cost:
+def _cost(
+    clf: MemoryClassifier, seen: _Seen, k: int, rows: Array, complexity: Any, *, singles: bool, margins: bool = True
+) -> Cost:
     """Of the classifier of a memory, or of the fallback, on some rows.
 
     `singles`: a cluster of one class costs no more than a constant; otherwise, what its classifier would have cost.
@@ -234,7 +248,8 @@ def _cost(clf: MemoryClassifier, seen: _Seen, k: int, rows: Array, complexity: A
         template = LogisticRegression() if clf.estimator is None else clf.estimator
         template = pool.templates_for(template, seen.q)[k]
         estimator = clf.estimators_[k]
-        if clf.pool_.origins[k] == "constant" and not isinstance(template, DummyClassifier):
+        home = int(clf.pool_.trained_with[k])
+        if home >= 0 and clf.pool_.origins[home] == "constant" and not is_constant(template):
             single, estimator = singles, estimator if singles else template
     return cost_of(
         estimator,
@@ -245,6 +260,7 @@ def _cost(clf: MemoryClassifier, seen: _Seen, k: int, rows: Array, complexity: A
         width=int(getattr(clf, "n_features_in_", 0)),
         evenly=max(1, seen.n // (seen.q + 1)),
         constant=single,
+        margins=margins,
         how=complexity,
     )
 
@@ -286,10 +302,15 @@ def _compression(
         terms.append(Term("fitted thresholds", rough, "2 sum of sqrt(cases) / n"))
     # Everything that was chosen after seeing the cases is paid for by a union, in one root.
     union = math.log(2 / delta) + sum(cost.union for cost in costs)
-    if "memories" not in given:
+    single = any(cost.single for cost in costs)  # which clusters hold one class only was found in the data
+    if "memories" in given:
+        union += (1 + q * single) * math.log(2)
+    else:
         union += formulas.log_binomial(n, q) + math.log(q * (q + 1))
-    if any(cost.single for cost in costs):  # the weights 1 / (q (q + 1)) leave 1 / (n + 1) for which clusters they are
-        union += math.log(n + 1) + q * math.log(2)
+        union += math.lgamma(q + 1) if seen.ties else 0.0
+        union += (
+            math.log(n + 1) + q * math.log(2) if single else 0.0
+        )  # what the weights 1 / (q (q + 1)) leave: 1/(n + 1)
     confidence = formulas.confidence(union, others)
     how = f"3 sqrt({union:.1f} / {2 * others})"
     terms.append(Term("choice of memories and confidence", confidence, how))
@@ -332,11 +353,11 @@ def _by_branches(
     n, q = seen.n, seen.q
     everything = np.arange(n)
     leaves = _leaves(clf, seen) if kind in ("cascade", "direct") else list(range(q))
-    costs = [_cost(clf, seen, k, everything, complexity, singles=False) for k in leaves]
+    margins = kind in ("cascade", "direct")
+    costs = [_cost(clf, seen, k, everything, complexity, singles=False, margins=margins) for k in leaves]
     wrong = ~seen.correct
     for k, cost in zip(leaves, costs, strict=True):
-        if kind in ("cascade", "direct"):  # with a margin, what is right but too close is wrong
-            wrong |= cost.wrong & (seen.branch == k)
+        wrong |= cost.wrong & (seen.branch == k)  # with a margin, what is right but too close is wrong
     right = [int((~wrong & (seen.branch == k)).sum()) for k in leaves]
     risk = Term("errors on the training cases", float(wrong.mean()), f"{wrong.sum()} of {n}")
     if kind in ("paper", "paper-min"):
@@ -346,6 +367,7 @@ def _by_branches(
         log_count = formulas.log_selectors(
             n, q, thresholds_fitted=_thresholds_fitted(clf, given), log_similarities=log_similarity
         )
+        log_count += (q - 1) * math.log(2) if seen.ties else 0.0  # which rivals come first
         selector = formulas.massart(log_count, n)
     if kind == "paper":
         hardest = max(2 * cost.complexity for cost in costs)

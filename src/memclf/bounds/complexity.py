@@ -24,7 +24,7 @@ from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf.bounds import formulas
 
-EXACT, UPPER, ESTIMATE, HEURISTIC = "exact", "upper bound", "estimate", "heuristic"
+EXACT, UPPER, ESTIMATE, HEURISTIC, GIVEN = "exact", "upper bound", "estimate", "heuristic", "as given"
 ENUMERATE = 14  # cases up to which all 2**n rows of signs are gone through
 METHODS = ("auto", "closed", "monte carlo", "random labels")
 
@@ -285,6 +285,33 @@ def _drawn(best: Any, n: int, draws: int, rng: Any, what: str) -> Rademacher:
 # ------------------------------------------------------------------------------------------------------- estimators
 
 
+# Steps before a linear classifier or a tree that leave the ways in which it can label cases as they are.
+HARMLESS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
+
+
+def last_step(estimator: Any) -> Any:
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def learned_steps(estimator: Any, *, norms: bool = False) -> list[str]:
+    """Steps before a classifier that learn something which its own class of functions could not make up for.
+
+    `norms`: the class is one of scores with a bounded norm, which no step leaves as it is.
+    """
+    steps = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
+    cuts = type(last_step(estimator)).__name__ == "BernoulliNB"  # it cuts every column at a fixed place
+    return [
+        type(step).__name__
+        for step in steps
+        if norms or cuts or type(step).__name__ not in HARMLESS or getattr(step, "clip", False)
+    ]
+
+
+def is_constant(estimator: Any) -> bool:
+    """Whether an estimator answers the same for every case, by its settings."""
+    return isinstance(estimator, DummyClassifier) and estimator.strategy in ("most_frequent", "prior", "constant")
+
+
 def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellings:
     """The class of functions that an estimator picks from, as far as its settings tell; not what it has learned.
 
@@ -293,19 +320,18 @@ def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellin
     >>> class_of(DecisionTreeClassifier(max_depth=2), width=3, n=100)
     Trees(n_features=3, depth=None, n_classes=2, cuts=3)
     """
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    last = last_step(estimator)
     name = type(last).__name__
+    if learned_steps(estimator) and not hasattr(last, "n_features_in_"):
+        return Anything(name)  # nobody knows yet what the steps before it will make of the cases
     if isinstance(last, DummyClassifier):
-        fixed = last.strategy in ("most_frequent", "prior", "constant")
-        return Constants(n_classes) if fixed else Anything(name)
+        return Constants(n_classes) if is_constant(last) else Anything(name)
     if isinstance(last, DecisionTreeClassifier):
-        sizes = [n - 1]
+        sizes = [n - 1]  # not min_samples_leaf: the tree may have been grown on other cases than these n
         if last.max_depth is not None:
             sizes.append(2 ** min(last.max_depth, 30) - 1)
         if last.max_leaf_nodes is not None:
             sizes.append(last.max_leaf_nodes - 1)
-        if last.min_samples_leaf >= 1 and not isinstance(last.min_samples_leaf, float):
-            sizes.append(n // last.min_samples_leaf - 1)
         return Trees(width, n_classes=n_classes, cuts=max(0, min(sizes)))
     if name in LIFTED:
         return LinearLabels(LIFTED[name](width), n_classes)

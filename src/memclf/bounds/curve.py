@@ -16,6 +16,8 @@ from memclf._numbers import Array
 from memclf._progress import say, track
 from memclf.bounds import formulas
 from memclf.bounds.bound import generalization_bound
+from memclf.bounds.local import ANYTHING
+from memclf.bounds.premises import learned_similarity
 from memclf.bounds.result import Bound
 
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ class Point:
         Share of the training cases that a memory's threshold covers.
     value : float
     extrapolated : bool
-        More cases than there are: the same errors, complexities that shrink with the root of n, and the formula's own
-        price for choosing memories.
+        More cases than there are: the same errors, complexities that shrink with the root of n / log n, and the
+        formula's own price for choosing memories.
     """
 
     n_memories: int
@@ -141,7 +143,10 @@ def bound_curve(
         raise ValueError(f"n_memories and n_cases must be whole numbers of at least 1 and 2; got {wanted} and {sizes}")
     real = [size for size in sizes if size <= n] or [n]
     jobs = [(size, q) for size in real for q in wanted if q < size]
+    if kind != "compression" and sizes[-1] > n:
+        raise ValueError(f"only the compression bound is extrapolated; n_cases must be at most {n} for {kind!r}")
     points: list[Point] = []
+    largest: list[tuple[Point, Any]] = []
     for size, q in track(jobs, total=len(jobs), what="fitting and bounding", verbose=verbose):
         rows = np.sort(order[:size])
         part = X if size == n else _cases.take(X, rows)
@@ -152,23 +157,28 @@ def bound_curve(
             continue  # there are no more different descriptions
         bound = generalization_bound(fitted, part, labels, delta, kind, **options)
         points.append(Point(found, size, bound, fitted.search_result_.coverage, bound.value))
-    largest = [point for point in points if point.n == max(real)]
-    points += [_extrapolated(point, size) for size in sizes if size > n for point in largest]
+        if size == max(real):
+            largest.append((points[-1], fitted.similarity_))
+    given = set(options.get("given", ()))
+    points += [_extrapolated(point, size, sim, given) for size in sizes if size > n for point, sim in largest]
     return BoundCurve(tuple(points))
 
 
-def _extrapolated(point: Point, n: int) -> Point:
-    bound, shrink = point.bound, math.sqrt(point.n / n)
-    risk, *others = bound.terms
-    value = risk.value
-    for term in others:
-        if term.name == "choice of memories and confidence":
-            value += formulas.compression_confidence(n, point.n_memories, bound.delta)
-        elif term.name != "memories given up":
-            value += term.value * shrink
-        else:
-            value += term.value
-    return Point(point.n_memories, n, bound, point.coverage, value, extrapolated=True)
+def _extrapolated(point: Point, n: int, similarity: Any, given: set[str]) -> Point:
+    """What the compression bound would be with more cases, if errors and shares stayed as they are."""
+    bound, q = point.bound, point.n_memories
+    others = {term.name: term.value for term in bound.terms}
+    root = others["choice of memories and confidence"] + others.get("learned similarity", 0.0)
+    union = (root / 3) ** 2 * 2 * (point.n - q)
+    if "memories" not in given:
+        union += formulas.log_binomial(n, q) - formulas.log_binomial(point.n, q)
+    if "similarity" not in given:
+        union += learned_similarity(similarity, n)[0] - learned_similarity(similarity, point.n)[0]
+    # Counts grow with log n; what can follow any labels will go on doing so.
+    shrink = math.sqrt(point.n / n * math.log(n) / math.log(point.n))
+    local = sum(each.value * (1 if each.complexity >= ANYTHING else shrink) for each in bound.memories)
+    value = bound.terms[0].value + local + others.get("fitted thresholds", 0.0) * math.sqrt(point.n / n)
+    return Point(q, n, bound, point.coverage, value + formulas.confidence(union, n - q), extrapolated=True)
 
 
 def _steps(first: int, last: int) -> list[int]:
@@ -180,8 +190,8 @@ def _steps(first: int, last: int) -> list[int]:
     return found
 
 
-def preferred(clf: MemoryClassifier, X: Any, y: Array, weight: Any, params: dict[str, Any]) -> tuple[int, Bound]:
-    """The number of memories with the smallest compression bound, among those that cover every case; and the bound.
+def preferred(clf: MemoryClassifier, X: Any, y: Array, weight: Any, params: dict[str, Any]) -> int:
+    """The number of memories with the smallest compression bound, among those tried that cover every case.
 
     Starts with as few memories as the cover finds. Since choosing among more memories costs more whatever the errors,
     there is a number from which on no bound can be smaller than the best so far: the search ends there.
@@ -199,4 +209,4 @@ def preferred(clf: MemoryClassifier, X: Any, y: Array, weight: Any, params: dict
         q = max(found + 1, math.floor(found * STEP))
         most = min(n - 1, trial.search_result_.n_distinct)
         if q > most or formulas.compression_confidence(n, q, bound.delta) >= best[1].value:
-            return best
+            return best[0]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from memclf import _cases
@@ -14,20 +15,22 @@ from memclf._numbers import Array
 from memclf.bounds import formulas
 from memclf.bounds.complexity import (
     EXACT,
+    GIVEN,
     HEURISTIC,
     UPPER,
     Anything,
     Constants,
     LinearLabels,
+    Trees,
     class_of,
+    last_step,
+    learned_steps,
     random_labels,
 )
 
 COMPLEXITY = ("auto", "random labels")
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1
 SCALES = 60  # powers of two that norms are rounded up to
-# Steps before a linear classifier or a tree that leave its class of functions as it is.
-HARMLESS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,7 @@ def cost_of(
     width: int,
     evenly: int,
     constant: bool,
+    margins: bool,
     how: Any,
 ) -> Cost:
     """The cost of an estimator on the cases that it answers.
@@ -88,53 +92,61 @@ def cost_of(
         Cases that each memory would have if all had the same; what is decided by numbers of cases is decided by it.
     constant : bool
         Whether it is a constant in place of a classifier, because its cluster holds one class only.
+    margins : bool
+        Whether errors may be counted up to a margin.
     how : "auto", "random labels", number or function of (estimator, cases)
     """
     n, n_classes, wrong = len(correct), len(classes), ~correct
-    if n == 0:
-        return Cost(wrong, 0.0, EXACT, "no cases", single=constant)
     if callable(how):
         how = how(estimator, X)
     if not isinstance(how, str):
         return _given(wrong, how)
-    if how == "random labels" and not constant:
+    if how == "random labels" and not constant and n:
         found = random_labels(estimator, X, random_state=0)
         return Cost(wrong, found.value / 2, HEURISTIC, found.how)
-    width = int(getattr(_last(estimator), "n_features_in_", width))
-    family = Constants(n_classes) if constant else class_of(estimator, width, n, n_classes)
+    last = last_step(estimator)
+    width = int(getattr(last, "n_features_in_", width))
+    family = Constants(n_classes) if constant else class_of(estimator, width, max(n, 1), n_classes)
     if isinstance(family, Constants):
         walk = formulas.mean_largest_walk(np.bincount(codes, minlength=n_classes))
-        return Cost(wrong, max(0.0, walk) / n, EXACT, f"one of {n_classes} constants", single=constant)
+        return Cost(wrong, max(0.0, walk) / max(n, 1), EXACT, f"one of {n_classes} constants", single=constant)
+    union = 0.0
+    if isinstance(family, Trees) and hasattr(last, "tree_") and last.max_depth is None and last.max_leaf_nodes is None:
+        cuts = int(last.tree_.n_leaves) - 1  # as large as it has become, for the price of a union over all sizes
+        family, union = replace(family, cuts=cuts), math.log((cuts + 1) * (cuts + 2))
     if not isinstance(family, Anything) and width and not _too_wide(family, evenly):
+        if not n:
+            return Cost(wrong, 0.0, EXACT, "no cases", union)
         counted = formulas.massart(family.log_count(n), n)
         if counted >= ANYTHING:
-            return Cost(wrong, ANYTHING, UPPER, f"{family.what} may label {n} cases in every way")
-        return Cost(wrong, counted, UPPER, f"Massart's lemma, {family.what}", given=_taken(estimator))
-    scores = _scores_of(estimator, X, n_classes) if hasattr(estimator, "classes_") else None
+            return Cost(wrong, ANYTHING, UPPER, f"{family.what} may label {n} cases in every way", union)
+        return Cost(wrong, counted, UPPER, f"Massart's lemma, {family.what}", union, given=_taken(estimator))
+    scores = _scores_of(estimator, X, n_classes) if margins and n and hasattr(estimator, "classes_") else None
     if scores is None:
-        name = Anything(type(_last(estimator)).__name__).what
+        name = Anything(type(last).__name__).what
+        if not n:  # without cases no margin was chosen, which is a choice too
+            return Cost(wrong, 0.0, EXACT, "no cases", _union(0, n_classes))
         return Cost(wrong, ANYTHING, UPPER, f"{name} so all are counted")
     columns = np.searchsorted(classes, estimator.classes_)
-    return _by_margin(scores, columns, codes, wrong, n_classes, _taken(estimator))
+    return _by_margin(scores, columns, codes, wrong, n_classes, _taken(estimator, norms=True))
 
 
 def _given(wrong: Array, how: Any) -> Cost:
-    flag = getattr(how, "flag", UPPER)
     value = float(getattr(how, "value", how)) / 2
     if not value >= 0:
         raise ValueError(f"a complexity is at least 0, got {how!r}")
-    return Cost(wrong, min(value, ANYTHING), flag, getattr(how, "how", "") or "as given")
+    return Cost(wrong, min(value, ANYTHING), getattr(how, "flag", GIVEN), getattr(how, "how", "") or "as given")
 
 
-def _last(estimator: Any) -> Any:
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
-
-
-def _taken(estimator: Any) -> str:
+def _taken(estimator: Any, *, norms: bool = False) -> str:
     """What a classifier learned besides its last step, if that makes its class of functions larger."""
-    steps = [type(step).__name__ for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
-    learned = [name for name in steps if name not in HARMLESS]
+    learned = learned_steps(estimator, norms=norms)
     return f"the steps {', '.join(learned)} before the local classifiers" if learned else ""
+
+
+def _union(power: int, n_classes: int) -> float:
+    """ln of the choice of a power of two, and of the classes that a local classifier knows."""
+    return math.log((power + 1) * (power + 2)) + (n_classes * math.log(2) if n_classes > 2 else 0.0)
 
 
 def _too_wide(family: Any, evenly: int) -> bool:
@@ -161,24 +173,25 @@ class _Scores:
 
 def _scores_of(estimator: Any, X: Any, n_classes: int) -> _Scores | None:
     n = _cases.count(X)
-    last = _last(estimator)
+    last = last_step(estimator)
     if hasattr(estimator, "linear_head"):  # a network, of which the last layer was trained here
         rows, weight, bias = estimator.linear_head(X)
         return _linear(rows, weight, bias, "last layer of the network", "the network below its last layer")
     rows = estimator[:-1].transform(X) if isinstance(estimator, Pipeline) and len(estimator) > 1 else X
-    if hasattr(last, "coef_") and hasattr(last, "intercept_"):
+    if isinstance(last, LinearClassifierMixin):  # other `coef_` may be one for each pair of classes
         rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows, dtype=float)
-        weight = last.coef_.toarray() if hasattr(last.coef_, "toarray") else np.asarray(last.coef_)
-        if len(weight) in (1, len(last.classes_)):
-            bias = np.broadcast_to(np.asarray(last.intercept_, dtype=float), len(weight))
-            return _linear(rows, weight, bias, "linear scores", "")
+        weight = last.coef_.toarray() if hasattr(last.coef_, "toarray") else np.atleast_2d(last.coef_)
+        bias = np.broadcast_to(np.asarray(last.intercept_, dtype=float), len(weight))
+        return _linear(rows, weight, bias, "linear scores", "")
     if type(last).__name__ == "SVC" and len(last.classes_) == 2 and n_classes == 2:
         return _kernel(last, rows)
     if type(last).__name__ == "MLPClassifier" and last.activation in ("relu", "identity"):
         norms = [math.sqrt((W**2).sum() + (b**2).sum() + 1) for W, b in zip(last.coefs_, last.intercepts_, strict=True)]
         norms[-1] = math.sqrt((last.coefs_[-1] ** 2).sum() + (last.intercepts_[-1] ** 2).sum())
         size = math.sqrt(float((np.asarray(rows, dtype=float) ** 2).sum()) + n)
-        unit = size * (math.sqrt(2 * len(norms) * math.log(2)) + 1) / n
+        # Several scores at once: the root mean square of the supremum in place of its mean costs the 2.
+        several = 2 if last.n_outputs_ > 1 else 0
+        unit = size * (math.sqrt(2 * len(norms) * math.log(2) + several) + 1) / n
         return _Scores(_mlp_scores(last, rows), float(np.prod(norms)), unit, f"Frobenius norms of {len(norms)} layers")
     return None
 
@@ -206,7 +219,8 @@ def _kernel(svc: Any, rows: Any) -> _Scores | None:
     else:
         diagonal = sum(pairwise_kernels(row[None], metric=svc.kernel, **values).item() for row in np.asarray(rows))
     unit = math.sqrt(diagonal + len(rows)) / len(rows)
-    return _Scores(svc.decision_function(rows)[:, None], math.sqrt(max(weight, 0.0)), unit, "kernel scores")
+    learned = "the scale of the kernel (give gamma)" if svc.gamma == "scale" and svc.kernel != "linear" else ""
+    return _Scores(svc.decision_function(rows)[:, None], math.sqrt(max(weight, 0.0)), unit, "kernel scores", learned)
 
 
 def _mlp_scores(mlp: Any, rows: Any) -> Array:
@@ -237,7 +251,7 @@ def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_cla
         if score < best[0]:
             best = (score, power, counted, complexity)
     _, power, counted, complexity = best
-    union = math.log((power + 1) * (power + 2)) + (n_classes * math.log(2) if n_classes > 2 else 0.0)
+    union = _union(power, n_classes)
     if not power:
         return Cost(counted, complexity, UPPER, f"{found.how}: too large for their margins, so all are counted", union)
     how = f"{found.how}, errors counted up to a margin of their norm / {2**power}"

@@ -54,7 +54,8 @@ def draw(bounds: Sequence[Bound], axes: Any = None) -> Any:
             bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.85, "edgecolor": "none"},
         )
     axes.axvline(1.0, color=RED, lw=1.5, ls="--")
-    axes.text(1.0 + 0.01 * limit, -0.62, "from 1 on it says nothing", color=RED, fontsize=8, ha="left", va="bottom")
+    beside = {"ha": "left", "x": 1.0 + 0.01 * limit} if limit > 1.5 else {"ha": "right", "x": 1.0 - 0.01 * limit}
+    axes.text(y=-0.62, s="from 1 on it says nothing", color=RED, fontsize=8, va="bottom", **beside)
     axes.set_yticks(range(len(bounds)), [bound.kind for bound in bounds])
     axes.set_ylim(len(bounds) - 0.45, -0.9)
     axes.set_xlim(0, limit)

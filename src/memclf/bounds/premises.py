@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from memclf.bounds import formulas
 from memclf.bounds.complexity import EXACT, UPPER
+from memclf.bounds.complexity import GIVEN as AS_GIVEN
 from memclf.bounds.local import Cost
 from memclf.bounds.result import Assumption
 from memclf.similarity import (
@@ -72,6 +74,7 @@ def premises(
     similarity: tuple[float, bool | None, str],
     thresholds_fitted: bool,
     costs: list[Cost],
+    ties: bool,
 ) -> tuple[Assumption, ...]:
     """Everything that must hold for a bound of this kind."""
     q, given = len(clf.memory_indices_), set(given)
@@ -94,7 +97,7 @@ def premises(
         found.append(
             Assumption(
                 "memories",
-                "the memories come from a pool that is independent of these cases",
+                "the memories come from a pool, not larger than these cases, that is independent of them",
                 "memories" in given,
                 "as you say" if "memories" in given else "fit chooses them among the training cases",
             )
@@ -102,6 +105,10 @@ def premises(
     found.append(_similarity(kind, given, similarity))
     found.append(_thresholds(clf, kind, given, thresholds_fitted))
     found.append(_classes_of_functions(given, costs))
+    if q > 1:
+        text = "no case is equally similar to two memories, or the order of the memories is counted"
+        why = "there are such cases; it is counted" if ties else "there is none here"
+        found.append(Assumption("no ties", text, True if ties and kind == "compression" else None, why))
     if kind in ("paper", "paper-min", "cascade"):
         k = len(clf.classes_)
         found.append(Assumption("two classes", "there are two classes", k == 2, "" if k == 2 else f"there are {k}"))
@@ -142,6 +149,8 @@ def _thresholds(clf: MemoryClassifier, kind: str, given: set[str], fitted: bool)
     if "thresholds" in given:
         return Assumption("thresholds", text, True, "as you say")
     if not fitted:
+        if not isinstance(clf.thresholds, (str, Real)):
+            return Assumption("thresholds", text, None, "there is one for each memory; you know where they come from")
         return Assumption("thresholds", text, True, "one threshold for all, set beforehand")
     if kind in ("paper", "paper-min"):
         return Assumption("thresholds", text, False, "they were fitted, and the paper does not count that")
@@ -153,11 +162,13 @@ def _thresholds(clf: MemoryClassifier, kind: str, given: set[str], fitted: bool)
 
 def _classes_of_functions(given: set[str], costs: list[Cost]) -> Assumption:
     text = "the complexities of the local classifiers are upper bounds"
-    doubtful = sorted({cost.flag for cost in costs} - {EXACT, UPPER})
+    doubtful = sorted({cost.flag for cost in costs} - {EXACT, UPPER, AS_GIVEN})
     if doubtful:
         return Assumption("complexities", text, False, f"some are flagged {', '.join(doubtful)}")
     learned = sorted({cost.given for cost in costs if cost.given})
     if learned and "inputs" not in given:
         why = f"{'; '.join(learned)} learned from these cases too, and that is not counted"
         return Assumption("complexities", text, False, why)
+    if any(cost.flag == AS_GIVEN for cost in costs):
+        return Assumption("complexities", text, None, "you have given them")
     return Assumption("complexities", text, True)

@@ -395,6 +395,42 @@ def test_perturbed_images_are_drawn_by_key_and_remembered_with_theirs():
         images.perturbed("fog")
 
 
+def test_agreement_is_low_where_answers_change_with_the_views():
+    """Cases near the border of two classes change sides when they are shaken; those far from it do not."""
+    A = np.linspace(-4, 4, 300)[:, None]
+    b = (A[:, 0] + np.random.default_rng(0).normal(0, 0.3, 300) > 0).astype(int)
+    clf = MemoryClassifier(
+        RankSimilarity(),
+        LogisticRegression(C=100),
+        n_memories=1,
+        competence="agreement",
+        perturb=jittered,
+        random_state=0,
+    ).fit(A, b)
+    strange = clf.strangeness(np.array([[0.0], [3.9], [-3.9]]))
+    assert strange[0] > 20 * strange[1:].max()
+    assert clf.competences(np.array([[0.0]]))[0] < 0.2 < clf.competences(np.array([[3.9]]))[0]
+
+
+def test_views_of_images_are_mild_perturbations_and_share_an_unsure_image():
+    pictures, labels = squares(40, size=36, wrong=0.1)
+    images = ImageCollection(pictures)
+    clf = MemoryClassifier(
+        RankSimilarity(features=Redness()),
+        network(share_backbone=True),
+        start="global",
+        n_memories=4,
+        views=3,
+        random_state=0,
+    ).fit(images, labels)
+    weights = clf.membership(images)
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    assert set(np.unique(weights)) <= {0.0, 0.25, 0.5, 0.75, 1.0}  # the image and three views of it
+    assert (weights.max(axis=1) < 1).any()
+    np.testing.assert_array_equal(weights, clf.membership(images))
+    np.testing.assert_allclose(clf.predict_proba(images).sum(axis=1), 1)
+
+
 def test_networks_look_at_an_image_once_for_answer_and_competence():
     pictures, labels = squares(40, size=36)
     clf = MemoryClassifier(

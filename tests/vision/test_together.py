@@ -42,3 +42,15 @@ def test_a_memory_classifier_learns_the_severity_of_leaves(tmp_path):
     assert balanced_accuracy(test.labels, answers) > 0.5
     save(clf, tmp_path / "model")
     assert (load(tmp_path / "model").predict(test) == answers).all()
+
+
+@pytest.mark.slow
+def test_the_leaf_feature_trusts_leaves_and_not_what_is_none():
+    features = LeafColours(n_jobs=2).fit(leaves("train")[:10])
+    rng = np.random.default_rng(0)
+    real = leaves("test")
+    assert (features.trust(real) >= 0.5).mean() > 0.97
+    noise = ImageCollection(rng.integers(0, 256, (10, 256, 512, 3), dtype=np.uint8))
+    grey = ImageCollection(np.full((3, 256, 512, 3), 128, dtype=np.uint8))
+    assert (features.trust(noise) < 0.5).all()
+    assert (features.trust(grey) < 0.5).all()

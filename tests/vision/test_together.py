@@ -52,5 +52,5 @@ def test_the_leaf_feature_trusts_leaves_and_not_what_is_none():
     assert (features.trust(real) >= 0.5).mean() > 0.97
     noise = ImageCollection(rng.integers(0, 256, (10, 256, 512, 3), dtype=np.uint8))
     grey = ImageCollection(np.full((3, 256, 512, 3), 128, dtype=np.uint8))
-    assert (features.trust(noise) < 0.5).all()
+    assert (features.trust(noise) < 0.5).mean() >= 0.6  # not all: competence has to see the rest
     assert (features.trust(grey) < 0.5).all()

@@ -165,8 +165,8 @@ def test_a_kind_that_is_not_defined_is_named_and_the_others_are_shown(tmp_path):
         (["--complexity", "guess"], "complexity must be"),
         (["--label", "colour"], "has no column 'colour'; it has 'width', 'height', 'label'"),
         (["--label", "height"], "holds labels that the classifier does not know"),
-        (["--plot", "/nowhere/at/all.png"], "/nowhere/at/all.png"),
-        (["--json", "/nowhere/at/all.json"], "/nowhere/at/all.json"),
+        (["--plot", "/nowhere/at/all.png"], "there is no folder /nowhere/at to write all.png into"),
+        (["--json", "/nowhere/at/all.json"], "there is no folder /nowhere/at"),
     ],
 )
 def test_options_that_make_no_sense_end_in_one_line(model, table, options, message):
@@ -292,3 +292,24 @@ def test_types_that_loading_needs_must_be_trusted(pictures, tmp_path):
     shown = bound(tmp_path / "model", pictures / "train", "--trusted", "pictures.tiny")
     assert shown.exit_code == 0, shown.output
     assert "vacuous, it promises nothing." in shown.output
+
+
+def test_kinds_about_different_cases_are_not_mixed(model, table):
+    shown = bound(model, table, "--kind", "held-out", "--kind", "compression")
+    assert shown.exit_code == 1
+    assert "ask for it by itself" in plain(shown)
+
+
+def test_a_complexity_may_be_a_number(model, table):
+    shown = bound(model, table, "--complexity", "0.1")
+    assert shown.exit_code == 0
+    assert "as given" in plain(shown)
+
+
+def test_empty_files_and_other_separators_are_named(model, tmp_path):
+    empty = tmp_path / "empty.csv"
+    empty.write_text("")
+    assert f"{empty.name} cannot be read as a table" in plain(bound(model, empty))
+    other = tmp_path / "other.csv"
+    other.write_text("width;height;label\n1;2;good\n")
+    assert "columns must be separated by commas" in plain(bound(model, other))

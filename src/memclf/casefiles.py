@@ -93,12 +93,16 @@ def _table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError(f'{path} needs pandas: pip install "memclf[tables]"') from error
-    names = [str(name) for name in pd.read_csv(path, nrows=0).columns]
+    try:
+        names = [str(name) for name in pd.read_csv(path, nrows=0).columns]
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be read as a table: {error}") from error
     wanted = list(clf.memories_.columns) if _cases.is_table(clf.memories_) else None
     label = label or next((each for each in LABELS if each in names and each not in (wanted or ())), None)
     if label is None or label not in names:
         said = f"no column {label!r}" if label else f"none of the columns {', '.join(LABELS)}; say --label NAME"
-        raise ValueError(f"{path} has {said}; it has {_listed(names)}")
+        hint = "; columns must be separated by commas" if len(names) == 1 and ";" in names[0] else ""
+        raise ValueError(f"{path} has {said}; it has {_listed(names)}{hint}")
     # Labels by themselves and as they are written: pandas would take "NA" for nothing and "01" for 1.
     labels = pd.read_csv(path, usecols=[label], dtype=str, keep_default_na=False)[label].to_numpy()
     if wanted is None:

@@ -267,7 +267,7 @@ def bound_command(
         ),
     ] = None,
     complexity: Annotated[
-        str, typer.Option(help='Of the local classifiers: auto, or "random labels", a heuristic.')
+        str, typer.Option(help='Of the local classifiers: auto, "random labels" (a heuristic), or a number.')
     ] = "auto",
     plot: Annotated[Path | None, typer.Option(help="Draw the terms into this file, as bound.png.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
@@ -277,7 +277,7 @@ def bound_command(
 ) -> None:
     """Say what theory promises for a saved memory classifier: how many new cases it answers wrongly at most."""
     from memclf.bounds import Bound, bounds_of
-    from memclf.bounds.bound import TRAINING_KINDS
+    from memclf.bounds.bound import HELD_OUT, KINDS, TRAINING_KINDS
     from memclf.casefiles import read_cases
     from memclf.classifier import MemoryClassifier
 
@@ -287,8 +287,16 @@ def bound_command(
             raise ValueError(f"a bound is about a memory classifier; {model} holds a {type(clf).__name__}")
         asked = [TRAINING_KINDS if each == "all" else (each,) for each in kind or ["compression"]]
         kinds = list(dict.fromkeys(each for some in asked for each in some))
+        if strange := [each for each in kinds if each not in KINDS]:
+            raise ValueError(f"--kind must be one of {', '.join(KINDS)} or all; got {strange[0]}")
+        if HELD_OUT in kinds and len(kinds) > 1:
+            raise ValueError("held-out is about other cases than the other kinds; ask for it by itself")
+        for file in (plot, json_file):
+            if file is not None and not file.absolute().parent.is_dir():
+                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        amount = _number(complexity)
         X, y = read_cases(clf, data, label)
-        found = bounds_of(clf, X, y, kinds, delta, complexity=complexity, given=given or ())
+        found = bounds_of(clf, X, y, kinds, delta, complexity=amount, given=given or ())
         bounds = [each for each in found if isinstance(each, Bound)]
         for number, bound in enumerate(bounds):
             _show_bound(Console(), bound, first=not number)
@@ -311,6 +319,14 @@ def bound_command(
         typer.echo(f"error: there is no {name} bound: {_plain(why)}", err=True)
     if failed:
         raise typer.Exit(1)
+
+
+def _number(text: str) -> str | float:
+    """A number, if it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _show_bound(console: Console, bound: Bound, *, first: bool) -> None:

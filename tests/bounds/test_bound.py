@@ -7,7 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 import memclf
 from memclf import MemoryClassifier
 from memclf.bounds import KINDS, bound_curve, bounds_of, formulas, generalization_bound
-from memclf.similarity import CombinedSimilarity, CosineSimilarity, RBFSimilarity, TreeSimilarity
+from memclf.similarity import CombinedSimilarity, CosineSimilarity, GowerSimilarity, RBFSimilarity, TreeSimilarity
 
 DELTA = 0.05
 
@@ -316,7 +318,8 @@ def test_learned_steps_before_the_local_classifier_are_named(problem, fitted):
     chosen = make_pipeline(SelectKBest(k=1), LogisticRegression())
     bound = generalization_bound(fitted(X, y, chosen), X, y)
     assert "SelectKBest" in by_name(bound)["complexities"].why
-    assert generalization_bound(fitted(X, y, chosen), X, y, given=["inputs"]).valid
+    assert by_name(bound)["complexities"].met is None
+    assert by_name(generalization_bound(fitted(X, y, chosen), X, y, given=["inputs"]))["complexities"].met is True
 
 
 def test_a_classifier_that_does_not_answer_by_itself_breaks_an_assumption(problem, fitted):
@@ -418,7 +421,11 @@ def test_bounds_for_fixed_memories_say_that_fit_does_not_fix_them(problem, fitte
     clf = fitted(X, y)
     for kind in ("direct", "cascade", "paper"):
         assert by_name(generalization_bound(clf, X, y, kind=kind))["memories"].met is False
-    assert by_name(generalization_bound(clf, X, y, kind="direct", given=["memories"]))["memories"].met is True
+    said = by_name(generalization_bound(clf, X, y, kind="direct", given=["memories"]))["memories"]
+    assert said.met is False
+    assert said.why == "3 of the 3 memories are among these cases"
+    new, labels = problem(seed=1)
+    assert by_name(generalization_bound(clf, new, labels, kind="direct", given=["memories"]))["memories"].met is True
     assert by_name(generalization_bound(clf, X, y, kind="paper"))["proof"].met is False
     assert by_name(generalization_bound(clf, X, y, delta=0.4, kind="paper"))["small delta"].met is False
 
@@ -434,6 +441,49 @@ def test_held_out_cases_give_a_binomial_interval(problem, fitted):
     assert bound.promise_for(0) > bound.memories[0].errors / bound.memories[0].cases
 
 
+def test_training_cases_are_recognised_among_those_that_are_said_to_be_held_out(problem, fitted):
+    X, y = problem()
+    clf = fitted(X, y)
+    new, labels = problem(seed=1)
+    assert generalization_bound(clf, new, labels, kind="held-out").valid
+    order = np.random.default_rng(0).permutation(len(y))
+    shuffled = generalization_bound(clf, X[order], y[order], kind="held-out")
+    assert not shuffled.valid
+    assert "3 of the 3 memories, which are training cases" in by_name(shuffled)["held out"].why
+    assert "they are not" in shuffled.sentence
+    mixed = generalization_bound(clf, np.vstack([new, X[clf.memory_indices_[:1]]]), [*labels, 0], kind="held-out")
+    assert not mixed.valid
+
+
+def test_tables_are_recognised_too(problem):
+    pd = pytest.importorskip("pandas")
+    X, y = problem()
+    frame = pd.DataFrame({"where": X[:, 0], "sign": X[:, 1], "kind": np.where(X[:, 0] > 2, "b", "a")})
+    clf = MemoryClassifier(GowerSimilarity(), DummyClassifier(), threshold=0.5, random_state=0).fit(frame, y)
+    assert generalization_bound(clf, frame, y).n == len(y)
+    order = np.random.default_rng(0).permutation(len(y))
+    assert not generalization_bound(clf, frame.iloc[order], y[order], kind="held-out").valid
+    assert not by_name(generalization_bound(clf, frame, y))["similarity"].met
+
+
+def test_what_counts_as_an_error_is_said(problem, fitted):
+    X, y = problem()
+    strict = generalization_bound(fitted(X, y, thresholds=0.98), X, y)
+    assert "of them unknown" in strict.terms[0].how
+    close = generalization_bound(fitted(X, y, SVC(C=0.1)), X, y)
+    assert "right by less than a margin" in close.terms[0].how
+    assert "wrong or too close" in str(close)
+    assert "answered wrongly or not at all" in generalization_bound(fitted(X, y), X, y).sentence
+
+
+def test_what_is_no_fitted_memory_classifier_is_refused(problem):
+    X, y = problem(n=50)
+    with pytest.raises(NotFittedError):
+        generalization_bound(MemoryClassifier(), X, y)
+    with pytest.raises(TypeError, match="bounds are about memory classifiers; got LogisticRegression"):
+        generalization_bound(LogisticRegression().fit(X, y), X, y)
+
+
 def test_what_is_refused(problem, fitted):
     X, y = problem()
     clf = fitted(X, y)
@@ -444,12 +494,15 @@ def test_what_is_refused(problem, fitted):
         generalization_bound(clf, other, labels)
     with pytest.raises(ValueError, match="not the cases that the classifier was fitted on"):
         generalization_bound(clf, X[::-1], y[::-1])
+    with pytest.raises(ValueError, match="its memories are not where they were"):
+        generalization_bound(clf, X + 1e-3, y)
     with pytest.raises(ValueError, match="'held-out' is for others"):
         generalization_bound(clf, X, y, kind="held-out")
     with pytest.raises(ValueError, match="kind must be one of"):
         generalization_bound(clf, X, y, kind="tight")
-    with pytest.raises(ValueError, match="delta must be between"):
-        generalization_bound(clf, X, y, delta=5)
+    for delta in (5, 0, "a", True):
+        with pytest.raises(ValueError, match="delta must be between"):
+            generalization_bound(clf, X, y, delta=delta)
     with pytest.raises(ValueError, match="given must be a list"):
         generalization_bound(clf, X, y, given="similarity")
     with pytest.raises(ValueError, match="given must be a list of names among .*; got 'luck'"):
@@ -496,8 +549,13 @@ def test_the_curve_finds_the_number_of_clusters(problem, fitted, tmp_path):
     assert {"n_memories", "n", "value", "coverage", "local classifiers"} <= set(curve.rows()[0])
     curve.plot().savefig(tmp_path / "curve.png")
     assert clf.n_memories == 3
-    with pytest.raises(ValueError, match="whole numbers of at least"):
-        bound_curve(clf, X, y, n_memories=[0])
+    for wanted in ([0], [], [1.5], "many"):
+        with pytest.raises(ValueError, match="n_memories must be whole numbers of at least 1"):
+            bound_curve(clf, X, y, n_memories=wanted)
+    with pytest.raises(ValueError, match="smaller than the number of cases, 1500; got \\[5000\\]"):
+        bound_curve(clf, X, y, n_memories=5000)
+    with pytest.raises(ValueError, match="none is held out"):
+        bound_curve(clf, X, y, kind="held-out")
 
 
 def test_an_extrapolated_point_is_not_far_from_what_more_cases_really_give(problem, fitted):
@@ -566,7 +624,7 @@ def test_explanations_show_the_bound_and_folders_keep_it(problem, fitted, tmp_pa
     assert "promise" not in str(clf.explain(X[:1])[0])
     bound = clf.bound(X, y)
     said = str(clf.explain(X[:1])[0])
-    assert f"at most {100 * bound.value:.1f} % are answered wrongly (95 % sure)" in said
+    assert f"at most {100 * bound.value:.1f} % are answered wrongly or not at all (95 % sure)" in said
     memclf.save(clf, tmp_path / "model")
     again = memclf.load(tmp_path / "model")
     assert again.bound_ == bound

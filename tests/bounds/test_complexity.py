@@ -190,6 +190,26 @@ def test_errors_say_what_is_wrong(arguments, options, message):
         rademacher(*arguments, **options)
 
 
-def test_what_is_no_classifier_is_refused(X):
+@pytest.mark.parametrize("what", [Ridge(), "tree", None, Linear, LogisticRegression], ids=str)
+def test_what_is_no_classifier_is_refused(what, X):
     with pytest.raises(TypeError, match="a classifier or one of the classes"):
-        rademacher(Ridge(), X)
+        rademacher(what, X)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Linear(-1.0), "norm must be at least 0"),
+        (lambda: Kernel(-1.0), "norm must be at least 0"),
+        (lambda: Constants(0), "n_labels must be at least 1"),
+        (lambda: VC(-1), "dimension must be at least 0"),
+        (lambda: Finite(0), "functions must be at least 1"),
+        (lambda: Finite([[0, 1]]), "values -1 and 1"),
+        (lambda: Network([]), "at least one layer"),
+        (lambda: rademacher(Linear(), np.full((3, 2), np.nan)), "NaN or infinity"),
+        (lambda: rademacher(LogisticRegression(), np.ones((3, 2)), n_classes=1), "n_classes must be at least 2"),
+    ],
+)
+def test_classes_that_make_no_sense_are_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
 
 from memclf import _cases
 from memclf._numbers import Array
@@ -74,16 +75,19 @@ def generalization_bound(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
     >>> from memclf import MemoryClassifier
+    >>> from memclf.bounds import generalization_bound
     >>> from memclf.similarity import RBFSimilarity
-    >>>     >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(at, 0.3, size=(2000, 1)) for at in (0, 5)])
     >>> y = np.repeat([0, 1], 2000)
     >>> clf = MemoryClassifier(RBFSimilarity(gamma=0.1), DummyClassifier(), threshold=0.5, random_state=0).fit(X, y)
     >>> bound = generalization_bound(clf, X, y)
     >>> print(bound.sentence)
-    The compression bound for 2 memories and 4,000 cases: of new cases like these at most 17.3 % are answered wrongly
-    (95 % sure).
+    The compression bound for 2 memories and 4,000 cases: of new cases like these at most 17.3 % are answered wrongly or
+    not at all (95 % sure).
     >>> bound["choice of memories and confidence"]
     0.15...
     """
@@ -105,6 +109,7 @@ def bounds_of(
     rho: float | None = None,
 ) -> list[Bound | ValueError]:
     """`generalization_bound` of several kinds, looking at the cases once. A kind that is not defined is an error."""
+    check_fitted(clf)
     kinds, given = list(kinds), given if isinstance(given, str) else set(given)
     for kind in kinds:
         _check(delta, kind, complexity, given)
@@ -140,14 +145,21 @@ def _bound(
             thresholds_fitted=fitted,
             costs=costs,
             ties=seen.ties,
+            among=seen.among,
         ),
     )
+
+
+def check_fitted(clf: Any) -> None:
+    if not hasattr(clf, "cluster_counts_") and not hasattr(clf, "search_result_") and not hasattr(clf, "rule"):
+        raise TypeError(f"bounds are about memory classifiers; got {clf!r}")
+    check_is_fitted(clf, "cluster_counts_")
 
 
 def _check(delta: float, kind: str, complexity: Any, given: Iterable[str]) -> None:
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}; got {kind!r}")
-    if not 0 < delta < 1:
+    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < delta < 1:
         raise ValueError(f"delta must be between 0 and 1, got {delta!r}")
     if isinstance(given, str) or (strange := sorted(set(given) - set(GIVEN))):
         wrong = given if isinstance(given, str) else ", ".join(map(repr, strange))
@@ -172,6 +184,7 @@ class _Seen:
     memory: Array
     q: int
     ties: bool
+    among: int  # memories that are found among cases which are said to be others
 
     @property
     def n(self) -> int:
@@ -188,14 +201,14 @@ def _look(clf: MemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Itera
     if training and n != len(clf.labels_):
         raise ValueError(
             f"a bound is about the cases that the classifier was fitted on: {len(clf.labels_)}, not {n}. For other "
-            "cases there is kind='held-out'."
+            "cases there is the kind held-out."
         )
     if strange := sorted(map(str, set(np.unique(y).tolist()) - set(clf.classes_.tolist()))):
         raise ValueError(f"y holds classes that the classifier does not know: {', '.join(strange)}")
     routes = clf.route(X)
     codes, memory = np.searchsorted(clf.classes_, y), np.zeros(n, dtype=bool)
     if training:
-        _check_same(clf, routes.nearest, codes)
+        _check_same(clf, X, routes.nearest, codes)
         memory[clf.memory_indices_] = True
     elif held_out and n == len(clf.labels_) and _moved(clf, routes.nearest, codes) == 0:
         raise ValueError("these are the cases that the classifier was fitted on; 'held-out' is for others")
@@ -205,7 +218,8 @@ def _look(clf: MemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Itera
     correct = np.asarray(clf.predict_routed(X, routes) == y)
     by_number = isinstance(clf.estimator, (Mapping, Sequence)) or not isinstance(clf.thresholds, (str, Real, Mapping))
     ties = q > 1 and (by_number or bool((routes.margin <= EQUAL).any()))
-    return _Seen(X, codes, branch, routes.nearest, correct, memory, q, ties)
+    here = 0 if training else memories_among(clf, X)
+    return _Seen(X, codes, branch, routes.nearest, correct, memory, q, ties, here)
 
 
 def _moved(clf: MemoryClassifier, nearest: Array, codes: Array) -> float:
@@ -217,14 +231,47 @@ def _moved(clf: MemoryClassifier, nearest: Array, codes: Array) -> float:
     return float((nearest != clf.search_result_.labels).mean()) if clf.rule == "argmax_then_check" else 0.0
 
 
-def _check_same(clf: MemoryClassifier, nearest: Array, codes: Array) -> None:
+def _check_same(clf: MemoryClassifier, X: Any, nearest: Array, codes: Array) -> None:
     if clf.cluster_counts_.sum() < len(codes):
         raise ValueError("the classifier was fitted with cases of weight 0; bounds are for cases that count alike")
-    if _moved(clf, nearest, codes) > MOVED:
+    elsewhere = "they do not fall into its clusters" if _moved(clf, nearest, codes) > MOVED else ""
+    if not elsewhere and not same_cases(_cases.take(X, clf.memory_indices_), clf.memories_).all():
+        elsewhere = "its memories are not where they were"
+    if elsewhere:
         raise ValueError(
-            "these are not the cases that the classifier was fitted on, or not in the same order: they do not "
-            "fall into its clusters. For other cases there is kind='held-out'."
+            "these are not the cases that the classifier was fitted on, or not in the same order: "
+            f"{elsewhere}. For other cases there is the kind held-out."
         )
+
+
+def same_cases(A: Any, B: Any) -> Array:
+    """Which rows of two tables or arrays of numbers are the same, up to rounding; of other cases, all."""
+    if any(_cases.is_table(each) for each in (A, B)):
+        if list(getattr(A, "columns", ())) != list(getattr(B, "columns", ())):
+            return np.ones(_cases.count(A), dtype=bool)
+        columns = [(A[name].to_numpy(), B[name].to_numpy()) for name in A.columns]
+    elif isinstance(A, np.ndarray) and isinstance(B, np.ndarray) and A.ndim == B.ndim == 2 and A.dtype.kind in "biuf":
+        columns = [(A[:, j], B[:, j]) for j in range(A.shape[1])]
+    else:
+        return np.ones(_cases.count(A), dtype=bool)
+    same = np.ones(_cases.count(A), dtype=bool)
+    for here, there in columns:
+        if here.dtype.kind == "f" or there.dtype.kind == "f":
+            same &= np.isclose(here.astype(float), there.astype(float), rtol=1e-9, atol=0.0, equal_nan=True)
+        else:
+            same &= np.asarray(here == there, dtype=bool) | (here != here) & (there != there)
+    return same
+
+
+def memories_among(clf: MemoryClassifier, X: Any) -> int:
+    """How many of the memories are found among tabular cases. Where it cannot be seen, none."""
+    n = _cases.count(X)
+    comparable = _cases.is_table(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
+    if not comparable or not n:
+        return 0
+    q = len(clf.memory_indices_)
+    repeated = (_cases.take(clf.memories_, np.full(n, k)) for k in range(q))
+    return sum(bool(same_cases(X, each).any()) for each in repeated)
 
 
 def _thresholds_fitted(clf: MemoryClassifier, given: set[str]) -> bool:
@@ -294,7 +341,7 @@ def _compression(
     wrong &= ~seen.memory
     parts = [2 * len(rows) / others * cost.complexity for rows, cost in zip(members, costs, strict=True)]
     terms = [
-        Term("errors on the training cases", float(wrong.sum() / others), f"{wrong.sum()} of {others}, no memories"),
+        Term("errors on the training cases", float(wrong.sum() / others), _told(seen, wrong, others)),
         Term("local classifiers", float(sum(parts)), "2 sum of shares times complexities"),
     ]
     if fitted:
@@ -330,6 +377,15 @@ def _compression(
     return Bound("compression", value, delta, n, q, tuple(terms), tuple(memories)), costs
 
 
+def _told(seen: _Seen, wrong: Array, n: int) -> str:
+    """The errors in words: how many, and what else than wrong answers counts as one."""
+    unknown = int((wrong & (seen.branch < 0)).sum())
+    close = int((wrong & seen.correct).sum())
+    said = f"{wrong.sum()} of {n}{' that are no memories' if n < seen.n else ''}"
+    said += f", {unknown} of them unknown" if unknown else ""
+    return said + (f", {close} of them right by less than a margin" if close else "")
+
+
 def _memory_term(
     k: int, q: int, cases: int, errors: int, cost: Cost, value: float, won: str = "complexity", promise: Any = None
 ) -> MemoryTerm:
@@ -359,7 +415,7 @@ def _by_branches(
     for k, cost in zip(leaves, costs, strict=True):
         wrong |= cost.wrong & (seen.branch == k)  # with a margin, what is right but too close is wrong
     right = [int((~wrong & (seen.branch == k)).sum()) for k in leaves]
-    risk = Term("errors on the training cases", float(wrong.mean()), f"{wrong.sum()} of {n}")
+    risk = Term("errors on the training cases", float(wrong.mean()), _told(seen, wrong, n))
     if kind in ("paper", "paper-min"):
         selector = formulas.massart_printed(n, q) + KAPPA / math.sqrt(n)
     else:
@@ -374,7 +430,7 @@ def _by_branches(
         terms = [
             risk,
             Term("selector", 4 * q * selector, f"4 q (q (1 + ln n) + {KAPPA:g}) / sqrt n"),
-            Term("local classifiers", 4 * q * hardest, "4 q times the largest complexity"),
+            Term("local classifiers", 4 * q * hardest, "4 q times twice the largest complexity"),
             Term("confidence", formulas.printed_confidence(n, q, delta, q), "C(n, q, delta), rho = 1 / q"),
         ]
         memories = [
@@ -404,7 +460,9 @@ def _by_branches(
         risk,
         Term("memories given up", given_up, "share of right answers where it is the smaller side of the minimum"),
         Term("selector", selecting, f"{factor} times {selector:.4f} for each other memory"),
-        Term("local classifiers", local, f"{factor} times the complexity of each other memory"),
+        Term(
+            "local classifiers", local, f"{'2' if kind == 'direct' else '8'} times the complexity of each other memory"
+        ),
         Term("confidence", confidence, how),
     ]
     return _added(kind, delta, n, q, terms, memories), costs
@@ -427,7 +485,7 @@ def _held_out(seen: _Seen, delta: float) -> Bound:
     n, q, wrong = seen.n, seen.q, ~seen.correct
     upper = formulas.binomial_upper(int(wrong.sum()), n, delta)
     terms = (
-        Term("errors on held-out cases", float(wrong.mean()), f"{wrong.sum()} of {n}"),
+        Term("errors on held-out cases", float(wrong.mean()), _told(seen, wrong, n)),
         Term("confidence", upper - float(wrong.mean()), "Clopper and Pearson's interval"),
     )
     memories = []
@@ -442,6 +500,11 @@ def _held_out(seen: _Seen, delta: float) -> Bound:
             "new cases are drawn like these, independently; corrupted or shifted ones are not",
             None,
         ),
-        Assumption("held out", "nothing was learned or chosen by looking at these cases", None),
+        Assumption(
+            "held out",
+            "nothing was learned or chosen by looking at these cases",
+            False if seen.among else None,
+            f"{seen.among} of the {q} memories, which are training cases, are among them" if seen.among else "",
+        ),
     )
     return Bound(HELD_OUT, upper, delta, n, q, terms, tuple(memories), assumptions)

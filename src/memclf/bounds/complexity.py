@@ -33,6 +33,9 @@ METHODS = ("auto", "closed", "monte carlo", "random labels")
 class Rademacher:
     """A complexity and how far it may be trusted.
 
+    For functions with values -1 and 1, or scores. In bounds the complexities of local classifiers are those of
+    "right or not", with values 0 and 1: half of it.
+
     Attributes
     ----------
     value : float
@@ -52,6 +55,11 @@ class Rademacher:
     def __str__(self) -> str:
         error = f" ± {self.error:.4f}" if self.error else ""
         return f"{self.value:.4f}{error} ({self.flag}: {self.how})"
+
+
+def _at_least(name: str, value: Any, least: float) -> None:
+    if not value >= least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
 
 
 # --------------------------------------------------------------------------------- classes that answer with a label
@@ -83,6 +91,9 @@ class Constants(Labellings):
     n_labels: int = 2
     what = "constants"
 
+    def __post_init__(self) -> None:
+        _at_least("n_labels", self.n_labels, 1)
+
     def log_count(self, n: int) -> float:
         return math.log(self.n_labels)
 
@@ -99,6 +110,9 @@ class VC(Labellings):
     """Functions of two answers with this Vapnik-Chervonenkis dimension."""
 
     dimension: int
+
+    def __post_init__(self) -> None:
+        _at_least("dimension", self.dimension, 0)
 
     def log_count(self, n: int) -> float:
         d = min(self.dimension, n)
@@ -140,7 +154,7 @@ class Trees(Labellings):
     def what(self) -> str:  # type: ignore[override]
         cuts = "1 cut" if self.cuts == 1 else f"{self.cuts} cuts"
         size = f"at most {cuts}" if self.cuts is not None else f"depth {self.depth}"
-        return f"trees of {size} on {self.n_features} features"
+        return f"trees of {size} on {self.n_features} feature{'s' if self.n_features != 1 else ''}"
 
 
 @dataclass(frozen=True)
@@ -163,12 +177,19 @@ class Finite(Labellings):
 
     functions: Any
 
+    def __post_init__(self) -> None:
+        if np.ndim(self.functions) != 2:
+            _at_least("functions", self.functions, 1)
+        elif not np.isin(self.functions, (-1, 1)).all():
+            raise ValueError("the functions must have values -1 and 1")
+
     def log_count(self, n: int) -> float:
         return math.log(len(self.functions) if np.ndim(self.functions) == 2 else float(self.functions))
 
     @property
     def what(self) -> str:  # type: ignore[override]
-        return f"{len(self.functions) if np.ndim(self.functions) == 2 else self.functions:,} functions"
+        count = len(self.functions) if np.ndim(self.functions) == 2 else self.functions
+        return f"{count:,} function{'s' if count != 1 else ''}"
 
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         if np.ndim(self.functions) != 2 or method == "closed":
@@ -192,6 +213,9 @@ class Linear:
     norm: float = 1.0
     order: int = 2
 
+    def __post_init__(self) -> None:
+        _at_least("norm", self.norm, 0)
+
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         X, n = np.asarray(X, dtype=float), len(X)
         if self.order not in (1, 2):
@@ -212,6 +236,9 @@ class Kernel:
     """Scores of norm at most `norm` in the space of a kernel. The cases are given by their kernel matrix."""
 
     norm: float = 1.0
+
+    def __post_init__(self) -> None:
+        _at_least("norm", self.norm, 0)
 
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         K, n = np.asarray(X, dtype=float), len(X)
@@ -245,6 +272,11 @@ class Network:
     by: str = "frobenius"
     distances: Sequence[float] = ()
     width: int = 0
+
+    def __post_init__(self) -> None:
+        if not len(self.norms):
+            raise ValueError("a network has at least one layer; norms is empty")
+        _at_least("every norm", min(self.norms), 0)
 
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         X, n, depth = np.asarray(X, dtype=float), len(X), len(self.norms)
@@ -386,6 +418,9 @@ def rademacher(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from memclf.bounds import Linear, rademacher
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> print(rademacher(Linear(norm=1.0), X, method="monte carlo", random_state=0))
     0.0885 ± 0.0014 (estimate: 1,000 draws of random signs, linear scores)
@@ -394,19 +429,24 @@ def rademacher(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}")
+    described = not isinstance(what, type) and hasattr(what, "rademacher")
+    if not described and (isinstance(what, type) or not hasattr(what, "fit") or not is_classifier(what)):
+        raise TypeError(f"a classifier or one of the classes of memclf.bounds is needed, got {what!r}")
+    if n_classes < 2:
+        raise ValueError(f"n_classes must be at least 2, got {n_classes!r}")
     cases = _cases.as_cases(X)
     n = _cases.count(cases)
     if n == 0:
         raise ValueError("there are no cases to measure a complexity on (n_samples=0)")
     if draws is not None and draws < 1:
         raise ValueError(f"draws must be at least 1, got {draws!r}")
-    if hasattr(what, "rademacher"):
+    if described:
+        if isinstance(cases, np.ndarray) and cases.dtype.kind == "f" and not np.isfinite(cases).all():
+            raise ValueError("X holds NaN or infinity; a complexity needs finite numbers")
         if method == "random labels":
             raise ValueError("random labels need a classifier to train, not a description of a class")
         signs = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         return what.rademacher(cases, method, draws or 1000, signs)
-    if isinstance(what, type) or not is_classifier(what):
-        raise TypeError(f"a classifier or one of the classes of memclf.bounds is needed, got {what!r}")
     if method == "random labels":
         return random_labels(what, cases, draws or 10, random_state)
     width = cases.shape[1] if getattr(cases, "ndim", 0) == 2 else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import say, track
 from memclf.bounds import formulas
-from memclf.bounds.bound import generalization_bound
+from memclf.bounds.bound import HELD_OUT, generalization_bound
 from memclf.bounds.local import ANYTHING
 from memclf.bounds.premises import learned_similarity
 from memclf.bounds.result import Bound
@@ -88,7 +89,7 @@ class BoundCurve:
             best = "  <- best" if point is self.best else ""
             lines.append(
                 f"{point.n_memories:8d} {point.n:9,d} {point.value:7.3f}  {point.bound.terms[0].value:6.3f}  "
-                f"{point.coverage:7.1%}  {', '.join(marks)}{best}".rstrip()
+                f"{math.floor(1000 * point.coverage) / 10:6.1f}%  {', '.join(marks)}{best}".rstrip()
             )
         return "\n".join(lines)
 
@@ -134,17 +135,19 @@ def bound_curve(
     BoundCurve
         `best` is the point with the smallest bound.
     """
+    if kind == HELD_OUT:
+        raise ValueError("a curve fits on the cases that it is given, so none is held out; choose another kind")
     X = _cases.read_once(_cases.as_cases(X))
     y, n = np.asarray(y), _cases.count(X)
-    sizes = sorted({n} if n_cases is None else {int(size) for size in n_cases})
+    sizes = _whole("n_cases", {n} if n_cases is None else n_cases, least=2)
     order = check_random_state(random_state).permutation(n)
-    wanted = sorted({int(q) for q in (_steps(1, min(MOST, n // 10)) if n_memories is None else n_memories)})
-    if not wanted or not sizes or wanted[0] < 1 or sizes[0] < 2:
-        raise ValueError(f"n_memories and n_cases must be whole numbers of at least 1 and 2; got {wanted} and {sizes}")
+    wanted = _whole("n_memories", _steps(1, min(MOST, n // 10)) if n_memories is None else n_memories, least=1)
     real = [size for size in sizes if size <= n] or [n]
     jobs = [(size, q) for size in real for q in wanted if q < size]
     if kind != "compression" and sizes[-1] > n:
         raise ValueError(f"only the compression bound is extrapolated; n_cases must be at most {n} for {kind!r}")
+    if not jobs:
+        raise ValueError(f"n_memories must be smaller than the number of cases, {max(real)}; got {wanted}")
     points: list[Point] = []
     largest: list[tuple[Point, Any]] = []
     for size, q in track(jobs, total=len(jobs), what="fitting and bounding", verbose=verbose):
@@ -179,6 +182,14 @@ def _extrapolated(point: Point, n: int, similarity: Any, given: set[str]) -> Poi
     local = sum(each.value * (1 if each.complexity >= ANYTHING else shrink) for each in bound.memories)
     value = bound.terms[0].value + local + others.get("fitted thresholds", 0.0) * math.sqrt(point.n / n)
     return Point(q, n, bound, point.coverage, value + formulas.confidence(union, n - q), extrapolated=True)
+
+
+def _whole(name: str, wanted: Any, least: int) -> list[int]:
+    """Different whole numbers, smallest first."""
+    found = [wanted] if isinstance(wanted, Integral) else list(wanted)
+    if not found or any(isinstance(each, bool) or not isinstance(each, Integral) or each < least for each in found):
+        raise ValueError(f"{name} must be whole numbers of at least {least}; got {wanted!r}")
+    return sorted({int(each) for each in found})
 
 
 def _steps(first: int, last: int) -> list[int]:

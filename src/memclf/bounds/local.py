@@ -119,14 +119,19 @@ def cost_of(
             return Cost(wrong, 0.0, EXACT, "no cases", union)
         counted = formulas.massart(family.log_count(n), n)
         if counted >= ANYTHING:
-            return Cost(wrong, ANYTHING, UPPER, f"{family.what} may label {n} cases in every way", union)
+            cases = f"{n} cases" if n > 1 else "1 case"
+            return Cost(wrong, ANYTHING, UPPER, f"{family.what} may label {cases} in every way", union)
         return Cost(wrong, counted, UPPER, f"Massart's lemma, {family.what}", union, given=_taken(estimator))
     scores = _scores_of(estimator, X, n_classes) if margins and n and hasattr(estimator, "classes_") else None
     if scores is None:
         name = Anything(type(last).__name__).what
         if not n:  # without cases no margin was chosen, which is a choice too
             return Cost(wrong, 0.0, EXACT, "no cases", _union(0, n_classes))
-        return Cost(wrong, ANYTHING, UPPER, f"{name} so all are counted")
+        if not isinstance(family, Anything) and width:
+            return Cost(
+                wrong, ANYTHING, UPPER, f"{family.what}: too many for so few cases, so all functions are counted"
+            )
+        return Cost(wrong, ANYTHING, UPPER, f"{name} so all functions are counted")
     columns = np.searchsorted(classes, estimator.classes_)
     return _by_margin(scores, columns, codes, wrong, n_classes, _taken(estimator, norms=True))
 
@@ -253,7 +258,9 @@ def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_cla
     _, power, counted, complexity = best
     union = _union(power, n_classes)
     if not power:
-        return Cost(counted, complexity, UPPER, f"{found.how}: too large for their margins, so all are counted", union)
+        return Cost(
+            counted, complexity, UPPER, f"{found.how}: too large for their margins, so all functions are counted", union
+        )
     how = f"{found.how}, errors counted up to a margin of their norm / {2**power}"
     given = " and ".join(each for each in (taken, found.given) if each)
     return Cost(counted, complexity, UPPER, how, union, given=given)

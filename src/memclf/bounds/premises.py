@@ -75,6 +75,7 @@ def premises(
     thresholds_fitted: bool,
     costs: list[Cost],
     ties: bool,
+    among: int,
 ) -> tuple[Assumption, ...]:
     """Everything that must hold for a bound of this kind."""
     q, given = len(clf.memory_indices_), set(given)
@@ -91,17 +92,7 @@ def premises(
         ),
         _alone(clf),
     ]
-    if kind == "compression":
-        found.append(Assumption("memories", "memories are training cases", "memories" not in given or None))
-    else:
-        found.append(
-            Assumption(
-                "memories",
-                "the memories come from a pool, not larger than these cases, that is independent of them",
-                "memories" in given,
-                "as you say" if "memories" in given else "fit chooses them among the training cases",
-            )
-        )
+    found.append(_memories(kind, given, among, q))
     found.append(_similarity(kind, given, similarity))
     found.append(_thresholds(clf, kind, given, thresholds_fitted))
     found.append(_classes_of_functions(given, costs))
@@ -124,13 +115,23 @@ def premises(
     return tuple(found)
 
 
+def _memories(kind: str, given: set[str], among: int, q: int) -> Assumption:
+    text = "the memories come from a pool, not larger than these cases, that is independent of them"
+    if "memories" in given:
+        why = f"{among} of the {q} memories are among these cases" if among else "as you say"
+        return Assumption("memories", text, not among, why)
+    if kind == "compression":
+        return Assumption("memories", "memories are training cases", True)
+    return Assumption("memories", text, False, "fit chooses them among the training cases")
+
+
 def _alone(clf: MemoryClassifier) -> Assumption:
     text = "the memory's local classifier answers alone"
     if clf.answers_locally:
         return Assumption("local answers", text, True)
     beyond = [name for name in ("competence", "views", "balance") if getattr(clf, name)]
     beyond += [] if clf.combine == "local" else ["combine"]
-    why = f"{', '.join(beyond)} also decide here; the bound is about the answers, but counts the local classifiers only"
+    why = f"so do {', '.join(beyond)}; the bound is about the answers, but counts the local classifiers only"
     return Assumption("local answers", text, False, why)
 
 
@@ -167,8 +168,9 @@ def _classes_of_functions(given: set[str], costs: list[Cost]) -> Assumption:
         return Assumption("complexities", text, False, f"some are flagged {', '.join(doubtful)}")
     learned = sorted({cost.given for cost in costs if cost.given})
     if learned and "inputs" not in given:
-        why = f"{'; '.join(learned)} learned from these cases too, and that is not counted"
-        return Assumption("complexities", text, False, why)
+        sure = all(each.startswith("the steps") for each in learned)  # steps may have nothing to learn
+        why = f"what {'; '.join(learned)} learned from these cases{', if anything,' if sure else ''} is not counted"
+        return Assumption("complexities", text, None if sure else False, why)
     if any(cost.flag == AS_GIVEN for cost in costs):
         return Assumption("complexities", text, None, "you have given them")
     return Assumption("complexities", text, True)

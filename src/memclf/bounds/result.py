@@ -123,7 +123,8 @@ class Bound:
         what = f"{self.kind} bound for {many} and {self.n:,} cases"
         if self.vacuous:
             return f"The {what} is {self.value:.3f} ({sure}): vacuous, it promises nothing."
-        said = f"The {what}: of new cases like these at most {100 * self.value:.1f} % are answered wrongly ({sure})"
+        said = f"The {what}: of new cases like these at most {100 * self.value:.1f} % are answered wrongly "
+        said += f"or not at all ({sure})"
         return f"{said}." if self.valid else f"{said}, were its assumptions met; they are not."
 
     def __str__(self) -> str:
@@ -135,12 +136,14 @@ class Bound:
             lines.append("Memories")
         for each in self.memories[:SHOWN]:
             who = "fallback" if each.memory is None else f"memory {each.memory}"
+            close = " or too close" if "margin of" in each.how else ""
             side = " (its share won)" if each.won == "share" else ""
             own = ""
             if each.promise is not None:
-                own = f"; its own cases: at most {each.promise:.3f}" + (", vacuous" if each.promise >= VACUOUS else "")
+                empty = each.promise >= VACUOUS
+                own = f"; for its own cases {'nothing is promised' if empty else f'at most {each.promise:.3f}'}"
             lines.append(
-                f"  {who}: {each.errors} of {each.cases} wrong; complexity {each.complexity:.4f} ({each.flag}: "
+                f"  {who}: {each.errors} of {each.cases} wrong{close}; complexity {each.complexity:.4f} ({each.flag}: "
                 f"{each.how}); adds {each.value:.4f}{side}{own}"
             )
         if len(self.memories) > SHOWN:

@@ -110,7 +110,7 @@ class Explanation:
         own = self.bound.promise_for(self.memory) if self.answered_by in ("memory", "nearest") else None
         if own is None:
             return str(self.bound.sentence)
-        for_these = f"at most {100 * own:.1f} %" if own < 1 else f"{own:.3f}, vacuous"
+        for_these = f"at most {100 * own:.1f} %" if own < 1 else "nothing is promised"
         return f"{self.bound.sentence} For the cases of this memory: {for_these}."
 
     @property

@@ -580,14 +580,14 @@ def test_what_follows_any_labels_goes_on_doing_so_with_more_cases(problem, fitte
     [{"threshold": "conformal", "unknown_rate": 0.2, "cv": 2}, {"balance": 0.9}, {"combine": "product", "cv": 2}],
 )
 def test_the_bound_that_is_kept_is_that_of_the_classifier_itself(problem, settings):
-    X, y = problem(n=300)
+    X, y = problem(n=120)
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), n_memories="bound", random_state=0, **settings).fit(X, y)
     assert clf.bound_ == generalization_bound(clf, X, y)
     assert clf.bound_.valid == clf.answers_locally
 
 
 def test_the_bound_chooses_as_few_memories_as_cover_and_pay(problem):
-    X, y = problem(n=1500)
+    X, y = problem(n=500)
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.05, n_memories="bound", random_state=0).fit(X, y)
     cover = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.05, random_state=0).fit(X, y)
     assert len(cover.memory_indices_) < 3  # covering so loosely takes fewer memories than there are clusters
@@ -602,7 +602,7 @@ def test_the_bound_chooses_as_few_memories_as_cover_and_pay(problem):
 
 
 def test_the_bound_never_takes_fewer_memories_than_the_cover(problem):
-    X, y = problem(n=500)
+    X, y = problem(n=150)
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.9, n_memories="bound", random_state=0).fit(X, y)
     cover = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.9, random_state=0).fit(X, y)
     assert len(clf.memory_indices_) >= len(cover.memory_indices_)
@@ -610,7 +610,7 @@ def test_the_bound_never_takes_fewer_memories_than_the_cover(problem):
 
 
 def test_held_out_folds_use_the_number_that_the_bound_chose(problem):
-    X, y = problem(n=600)
+    X, y = problem(n=500)
     settings = {"threshold": 0.05, "n_memories": "bound", "random_state": 0, "cv": 2}
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), combine="product", **settings).fit(X, y)
     assert len(clf.memory_indices_) == 3

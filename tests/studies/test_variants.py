@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from memclf import _settings
 from memclf.report.words import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import settings_for, study_for
@@ -24,7 +25,7 @@ def test_every_variant_can_be_made_and_none_has_the_name_of_another(maker):
     assert len(set(names)) == len(names)
     for variant in (STURDY, CAREFUL, *ABLATION):
         clf = maker.variant(variant)
-        clf._check_settings()
+        _settings.check(clf)
         assert clf.cv == 2
         assert isinstance(clf.similarity, RankSimilarity if variant.graded else TreeSimilarity)
         assert clf.n_memories == (graded_memories(60) if variant.graded else None)

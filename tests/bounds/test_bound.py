@@ -587,7 +587,7 @@ def test_the_bound_that_is_kept_is_that_of_the_classifier_itself(problem, settin
 
 
 def test_the_bound_chooses_as_few_memories_as_cover_and_pay(problem):
-    X, y = problem(n=500)
+    X, y = problem(n=1500)
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.05, n_memories="bound", random_state=0).fit(X, y)
     cover = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.05, random_state=0).fit(X, y)
     assert len(cover.memory_indices_) < 3  # covering so loosely takes fewer memories than there are clusters
@@ -610,7 +610,7 @@ def test_the_bound_never_takes_fewer_memories_than_the_cover(problem):
 
 
 def test_held_out_folds_use_the_number_that_the_bound_chose(problem):
-    X, y = problem(n=500)
+    X, y = problem(n=800)
     settings = {"threshold": 0.05, "n_memories": "bound", "random_state": 0, "cv": 2}
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), combine="product", **settings).fit(X, y)
     assert len(clf.memory_indices_) == 3

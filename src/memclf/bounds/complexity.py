@@ -72,7 +72,7 @@ class Labellings:
 
     def log_count(self, n: int) -> float:
         """ln of the number of ways."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define log_count(n)")
 
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         if method == "monte carlo":

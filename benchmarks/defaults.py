@@ -43,7 +43,9 @@ def main() -> None:
     gains = {}
     for name in asked.study:
         options = {"leaf": {"data": asked.leaf}, "acne": {"data": asked.acne}, "color": {"features": ("robust",)}}[name]
-        settings = settings_for(name, ablate=True, augmented=False, severities=tuple(asked.severity), **options)
+        settings = settings_for(
+            name, sturdy=True, ablate=True, augmented=False, severities=tuple(asked.severity), **options
+        )
         study = held_out(study_for(settings), settings, asked.fold)
         store = Store()
         with tempfile.TemporaryDirectory() as folder:

@@ -276,8 +276,7 @@ def bound_command(
     ] = None,
 ) -> None:
     """Say what theory promises for a saved memory classifier: how many new cases it answers wrongly at most."""
-    from memclf.bounds import Bound, bounds_of
-    from memclf.bounds.bound import HELD_OUT, KINDS, TRAINING_KINDS
+    from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS, Bound, bounds_of
     from memclf.casefiles import read_cases
     from memclf.classifier import MemoryClassifier
 

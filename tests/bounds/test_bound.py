@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -22,7 +23,14 @@ from sklearn.tree import DecisionTreeClassifier
 import memclf
 from memclf import MemoryClassifier
 from memclf.bounds import KINDS, bound_curve, bounds_of, formulas, generalization_bound
-from memclf.similarity import CombinedSimilarity, CosineSimilarity, GowerSimilarity, RBFSimilarity, TreeSimilarity
+from memclf.similarity import (
+    CombinedSimilarity,
+    CosineSimilarity,
+    FunctionSimilarity,
+    GowerSimilarity,
+    RBFSimilarity,
+    TreeSimilarity,
+)
 
 DELTA = 0.05
 
@@ -464,6 +472,27 @@ def test_tables_are_recognised_too(problem):
     order = np.random.default_rng(0).permutation(len(y))
     assert not generalization_bound(clf, frame.iloc[order], y[order], kind="held-out").valid
     assert not by_name(generalization_bound(clf, frame, y))["similarity"].met
+
+
+def by_first_letter(a, b):
+    return float(a[0] == b[0])
+
+
+@pytest.mark.parametrize("kind", ["sparse", "texts"])
+def test_sparse_rows_and_texts_are_recognised_too(kind, problem):
+    X, y = problem()
+    if kind == "sparse":
+        cases, similarity = sp.csr_array(np.round(np.abs(X))), CosineSimilarity()
+    else:
+        cases = np.array([f"{'abc'[int(x > 2) + int(x > 6)]} {v:.6f}" for x, v in X])
+        similarity = FunctionSimilarity(by_first_letter)
+    clf = MemoryClassifier(similarity, DummyClassifier(), threshold=0.5, random_state=0).fit(cases, y)
+    assert generalization_bound(clf, cases, y).n == len(y)
+    held = np.setdiff1d(np.arange(len(y)), clf.memory_indices_)
+    found = generalization_bound(clf, cases[held], y[held], kind="held-out")
+    assert found.valid == (kind == "texts")  # rounded rows occur twice
+    shuffled = np.random.default_rng(0).permutation(len(y))[:-1]
+    assert not generalization_bound(clf, cases[shuffled], y[shuffled], kind="held-out").valid
 
 
 def test_what_counts_as_an_error_is_said(problem, fitted):

@@ -6,14 +6,15 @@ import pytest
 from memclf import MemoryClassifier
 from memclf.bounds import generalization_bound
 from memclf.similarity import TreeSimilarity
-from memclf.vision import ImageClassifier
+from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import PatchColour
 from pictures import squares, tiny
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    images, labels = squares(60, seed=1, wrong=0.2)  # so that clusters hold several classes
+    pixels, labels = squares(60, seed=1, wrong=0.2)  # so that clusters hold several classes
+    images = ImageCollection(pixels)
     network = ImageClassifier(
         backbone=tiny, image_size=24, epochs=4, batch_size=8, lr=0.05, share_backbone=True, random_state=0
     )
@@ -39,3 +40,14 @@ def test_heads_are_judged_by_their_norm_and_the_network_below_is_named(fitted):
     found = {each.name: each for each in bound.assumptions}
     assert found["similarity"].met is None
     assert "PatchColour" in found["similarity"].why
+
+
+def test_training_images_are_found_among_those_that_are_said_to_be_held_out(fitted):
+    clf, images, labels = fitted
+    others, their_labels = squares(30, seed=2)
+    assert generalization_bound(clf, ImageCollection(others), their_labels, kind="held-out").valid
+    memory = int(clf.memory_indices_[0])
+    others[7], their_labels[7] = images[memory], labels[memory]
+    found = generalization_bound(clf, ImageCollection(others), their_labels, kind="held-out")
+    assert not found.valid
+    assert found.assumptions[1].why.startswith("1 of the")

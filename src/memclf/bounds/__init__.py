@@ -1,7 +1,7 @@
 """What theory promises about a fitted memory classifier."""
 
-from memclf.bounds.bound import KINDS, bounds_of, generalization_bound
-from memclf.bounds.complexity import (
+from memclf.bounds.bound import bounds_of, generalization_bound
+from memclf.bounds.classes import (
     VC,
     Constants,
     Finite,
@@ -11,13 +11,16 @@ from memclf.bounds.complexity import (
     Network,
     Rademacher,
     Trees,
-    rademacher,
 )
+from memclf.bounds.complexity import rademacher
 from memclf.bounds.curve import BoundCurve, bound_curve
+from memclf.bounds.kinds import HELD_OUT, KINDS, TRAINING_KINDS
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 
 __all__ = [
+    "HELD_OUT",
     "KINDS",
+    "TRAINING_KINDS",
     "VC",
     "Assumption",
     "Bound",

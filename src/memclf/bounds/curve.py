@@ -16,7 +16,8 @@ from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import say, track
 from memclf.bounds import formulas
-from memclf.bounds.bound import HELD_OUT, generalization_bound
+from memclf.bounds.bound import generalization_bound
+from memclf.bounds.kinds import HELD_OUT
 from memclf.bounds.local import ANYTHING
 from memclf.bounds.premises import learned_similarity
 from memclf.bounds.result import Bound

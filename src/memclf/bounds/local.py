@@ -13,20 +13,8 @@ from sklearn.pipeline import Pipeline
 from memclf import _cases
 from memclf._numbers import Array
 from memclf.bounds import formulas
-from memclf.bounds.complexity import (
-    EXACT,
-    GIVEN,
-    HEURISTIC,
-    UPPER,
-    Anything,
-    Constants,
-    LinearLabels,
-    Trees,
-    class_of,
-    last_step,
-    learned_steps,
-    random_labels,
-)
+from memclf.bounds.classes import EXACT, GIVEN, HEURISTIC, UPPER, Anything, Constants, LinearLabels, Trees
+from memclf.bounds.complexity import class_of, last_step, learned_steps, random_labels
 
 COMPLEXITY = ("auto", "random labels")
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1

@@ -7,8 +7,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from memclf.bounds import formulas
-from memclf.bounds.complexity import EXACT, UPPER
-from memclf.bounds.complexity import GIVEN as AS_GIVEN
+from memclf.bounds.classes import EXACT, UPPER
+from memclf.bounds.classes import GIVEN as AS_GIVEN
 from memclf.bounds.local import Cost
 from memclf.bounds.result import Assumption
 from memclf.similarity import (

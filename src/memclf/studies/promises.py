@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memclf.bounds import Bound, bounds_of
-from memclf.bounds.bound import HELD_OUT, TRAINING_KINDS
+from memclf.bounds import HELD_OUT, TRAINING_KINDS, Bound, bounds_of
 from memclf.evaluate import Contender
 
 if TYPE_CHECKING:

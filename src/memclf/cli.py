@@ -127,8 +127,13 @@ def study_command(
     split: Annotated[Path | None, typer.Option(help="CSV file that says which images are for testing.")] = None,
     scale: Annotated[str, typer.Option(help="quick (minutes), full (hours) or paper (for a GPU).")] = "quick",
     seed: Annotated[list[int] | None, typer.Option(help="Repeat it for several.")] = None,
-    recipe: Annotated[list[str] | None, typer.Option(help="How networks are trained; repeat it.")] = None,
-    backbone: Annotated[list[str] | None, typer.Option(help="Architecture; repeat it.")] = None,
+    recipe: Annotated[
+        list[str] | None,
+        typer.Option(help="vanilla, adversarial, augmix, cutmix, noisymix or manifold_mixup; repeat it."),
+    ] = None,
+    backbone: Annotated[
+        list[str] | None, typer.Option(help="efficientnet_lite0, resnet18, ... or a name of timm; repeat it.")
+    ] = None,
     corruption: Annotated[list[str] | None, typer.Option(help="Repeat it. Default: the paper's 18.")] = None,
     severity: Annotated[list[int] | None, typer.Option(help="1 to 5; repeat it.")] = None,
     feature: Annotated[list[str] | None, typer.Option(help="robust or paper: the expert feature; repeat it.")] = None,
@@ -152,14 +157,16 @@ def study_command(
     n_test: Annotated[int | None, typer.Option(help="Generated test images (acne: faces).")] = None,
     patch_size: Annotated[int | None, typer.Option(help="Side of the colour study's images, in pixels.")] = None,
     min_cluster_size: Annotated[int | None, typer.Option(help="Smaller clusters share a classifier.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only show what all of this amounts to, run nothing.")] = False,
 ) -> None:
     """Run one of the paper's case studies and write a report that puts every number beside the paper's.
 
-    Interrupted, the same command goes on where it stopped; with other arguments a new run begins.
+    Interrupted, the same command goes on where it stopped; with other arguments a new run begins. What is not said
+    comes from the study and its scale: --plan shows it.
     """
     try:
         from memclf.studies import settings_for
-        from memclf.studies.run import print_summary, print_warnings, run_study
+        from memclf.studies.run import print_plan, print_summary, print_warnings, run_study
 
         name = "color" if name == "colour" else name
         weights = {"none": None, "published": True}
@@ -195,6 +202,9 @@ def study_command(
         )
         if pretrained is not None:
             settings = replace(settings, pretrained=weights.get(pretrained, pretrained))
+        if plan:
+            print_plan(settings, Console())
+            return
         folder = out or Path("runs") / f"{name}-{scale}"
         folder = run_study(settings, folder, command=shlex.join(["memclf", *sys.argv[1:]]), networks=networks)
     except (MemclfError, OSError, ValueError) as error:

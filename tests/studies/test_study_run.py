@@ -9,23 +9,28 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from memclf.bounds import KINDS, Bound
+from memclf.cli import app
 from memclf.evaluate import Condition, opened
 from memclf.exceptions import StudyError
 from memclf.studies.run import _conclude, folder_for
+from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
 
 TINY = [
     *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
-    *("--epochs", "2", "--severity", "3", "--feature", "robust"),
+    *("--epochs", "2", "--severity", "3", "--feature", "robust", "--sturdy", "--folds", "2"),
     *(part for name in ("fog", "contrast", "pixelate", "gaussian_noise") for part in ("--corruption", name)),
 ]
 CONDITIONS = [Condition(), *(Condition(name, 3) for name in ("fog", "contrast", "pixelate", "gaussian_noise"))]
+MODELS = {"baseline", "memory", "sturdy", "random", "prior", "majority", "stage1"}
 
 
 def _obeys_ctrl_c():
@@ -67,18 +72,22 @@ def run(tmp_path_factory):
     return folder, out, err
 
 
-def wait_for_rows(folder, number):
+def wait_until(happened):
     until = time.monotonic() + 200
-    while time.monotonic() < until:
-        if (folder / "results.sqlite").is_file():
-            try:
-                with sqlite3.connect(f"file:{folder / 'results.sqlite'}?mode=ro", uri=True) as db:
-                    if db.execute("SELECT count(*) FROM results").fetchone()[0] >= number:
-                        return
-            except sqlite3.OperationalError:
-                pass  # the tables are just being made
+    while not happened():
+        assert time.monotonic() < until, "the run did not get there in time"
         time.sleep(0.01)
-    raise AssertionError("the run made no rows in time")
+
+
+def wait_for_rows(folder, number):
+    def are_there():
+        try:
+            with sqlite3.connect(f"file:{folder / 'results.sqlite'}?mode=ro", uri=True) as db:
+                return db.execute("SELECT count(*) FROM results").fetchone()[0] >= number
+        except sqlite3.OperationalError:
+            return False  # the file or its tables are just being made
+
+    wait_until(are_there)
 
 
 def test_a_finished_run_holds_all_that_was_promised(run):
@@ -90,9 +99,8 @@ def test_a_finished_run_holds_all_that_was_promised(run):
         rows = store.rows()
         assert store.get("source") == "generated"
         assert store.get("command").startswith("memclf study color")
-    models = {"baseline", "memory", "random", "prior", "majority", "stage1"}
-    assert {row["model"] for row in rows} == models
-    assert len(rows) == len(models) * len(CONDITIONS)
+    assert {row["model"] for row in rows} == MODELS
+    assert len(rows) == len(MODELS) * len(CONDITIONS)
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["complete"]
     assert {"value", "low", "high"} == set(
@@ -106,11 +114,11 @@ def test_a_finished_run_holds_all_that_was_promised(run):
 
 def test_a_finished_run_says_what_theory_promises(run):
     folder, _, err = run
-    assert "bounds of memory vanilla efficientnet_lite0 (1 of 1)" in err
+    assert "bounds of memory vanilla efficientnet_lite0 (1 of 2)" in err
     found = json.loads((folder / "bounds.json").read_text())
     assert found["given"] == ["inputs"]  # the backbone came as it is
-    (memory,) = found["contenders"]
-    assert (memory["model"], memory["seed"]) == ("memory", 0)
+    memory, sturdy = found["contenders"]
+    assert [(each["model"], each["seed"]) for each in (memory, sturdy)] == [("memory", 0), ("sturdy", 0)]
     kinds = {each["kind"]: Bound.from_dict(each) for each in memory["bounds"]}
     assert {*kinds, *memory["missing"]} == set(KINDS)
     assert kinds["compression"].n == 24
@@ -138,14 +146,12 @@ def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tm
     # Killed in training: what was trained is not trained again.
     process = memclf(*TINY, "--out", folder)
     saved = folder / "models" / "vanilla-efficientnet_lite0-seed0" / "memory" / "manifest.json"
-    until = time.monotonic() + 200
-    while not saved.is_file() and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_until(saved.is_file)
     kill(process)
     written = saved.stat().st_mtime_ns
     # Ctrl-C while evaluating: a valid partial report.
     process = memclf(*TINY, "--out", folder)
-    wait_for_rows(folder, 6)  # the clean ones
+    wait_for_rows(folder, len(MODELS))  # the clean ones
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
@@ -157,11 +163,11 @@ def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tm
     assert "partial" in (folder / "report.html").read_text().lower()
     # Killed while evaluating: at most one condition is repeated.
     process = memclf(*TINY, "--out", folder)
-    wait_for_rows(folder, 20)  # in the fourth of five conditions
+    wait_for_rows(folder, 3 * len(MODELS) + 2)  # in the fourth of five conditions
     kill(process)
     with opened(folder / "results.sqlite") as store:
         done = store.finished()
-    complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == 6]
+    complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == len(MODELS)]
     assert len(complete) >= 3
     _, err = finished(*TINY, "--out", folder)
     again = [each for each in CONDITIONS if f"evaluating {each} (" in err]
@@ -177,14 +183,15 @@ def kill(process):
 def test_another_argument_starts_a_new_run_beside_the_old_one(run):
     folder, _, _ = run
     before = rows_of(folder)
-    _, err = finished(*TINY[:-2], "--out", folder)  # one corruption fewer
+    process = memclf(*TINY[:-2], "--out", folder)  # one corruption fewer
     beside = folder.with_name("run-2")
-    assert "holds a run with other settings" in err
+    wait_until((beside / "results.sqlite").is_file)
+    kill(process)
     assert rows_of(folder) == before
-    assert len(rows_of(beside)) == 6 * 4
-    _, err = finished(*TINY[:-2], "--out", folder)  # and is found again
-    assert "evaluating" not in err
-    assert not folder.with_name("run-3").exists()
+    old, new = (json.loads((each / "settings.json").read_text()) for each in (folder, beside))
+    assert new["corruptions"] == old["corruptions"][:-1]
+    assert folder_for(folder, new["fingerprint"]) == beside  # and is found again
+    assert folder_for(folder, "0" * 24) == folder.with_name("run-3")
 
 
 def test_a_damaged_model_is_trained_again_and_half_a_settings_file_never_appears(run, tmp_path):
@@ -201,10 +208,10 @@ def test_a_damaged_model_is_trained_again_and_half_a_settings_file_never_appears
 def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):
     folder, _, _ = run
     (folder / "report.html").unlink()
-    out, _ = finished("report", folder)
+    shown = CliRunner().invoke(app, ["report", str(folder)])
     assert (folder / "report.html").is_file()
-    assert str(folder / "report.html") in out
-    finished("compare", folder, folder, "--out", tmp_path / "both")
+    assert str(folder / "report.html") in shown.output.replace("\n", "")
+    assert CliRunner().invoke(app, ["compare", *[str(folder)] * 2, "--out", str(tmp_path / "both")]).exit_code == 0
     assert (tmp_path / "both").is_dir()
 
 
@@ -213,6 +220,20 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     with pytest.raises(StudyError, match="no run of a study"):
         folder_for(tmp_path, "0" * 24)
     assert folder_for(tmp_path / "new", "0" * 24) == tmp_path / "new"
+
+
+def test_a_plan_shows_every_setting_and_runs_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = CliRunner().invoke(app, ["study", "leaf", "--scale", "full", "--seed", "7", "--plan"])
+    assert shown.exit_code == 0
+    lines = {
+        cells[1].strip(): cells[2].strip() for line in shown.output.splitlines() if len(cells := line.split("│")) > 2
+    }
+    assert set(lines) - {""} == {each.name for each in fields(Settings)}
+    assert (lines["seeds"], lines["image_size"], lines["data"]) == ("7", "256x128", "generated images")
+    assert "to train: 6" in shown.output
+    assert "90 conditions" in shown.output.replace("\n", " ")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -234,10 +255,6 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     ],
 )
 def test_errors_are_one_line_that_says_what_to_do(arguments, message, tmp_path, monkeypatch):
-    from typer.testing import CliRunner
-
-    from memclf.cli import app
-
     monkeypatch.chdir(tmp_path)
     shown = CliRunner().invoke(app, arguments)
     assert shown.exit_code == 1

@@ -25,6 +25,14 @@ from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
 
 PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
+# What a setting that is not made means, in a plan.
+PLAIN = {
+    ("data", "None"): "generated images",
+    ("split", "None"): "as the data have it",
+    ("corrupt_at", "None"): "the image's own size",
+    ("local_epochs", "None"): "as epochs",
+    ("schedule", "None"): "constant",
+}
 RESULTS, BOUNDS = "results.sqlite", "bounds.json"
 
 
@@ -187,6 +195,27 @@ def _write(file: Path, content: dict[str, Any]) -> None:
         part = file.with_suffix(".part")
         part.write_text(text)
         os.replace(part, file)
+
+
+def print_plan(settings: Settings, console: Console) -> None:
+    """What a study is going to do, in full."""
+    table = Table(title=f"memclf study {settings.study} --scale {settings.scale}", title_justify="left")
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value")
+    for name, value in settings.as_dict().items():
+        if name in ("image_size", "corrupt_at") and value is not None:
+            value = "x".join(map(str, reversed(value)))  # as the flags have it: width first
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        table.add_row(name, PLAIN.get((name, shown), shown))
+    console.print(table)
+    cells, seeds = len(settings.cells()), len(settings.seeds)
+    conditions = len(settings.corruptions) * len(settings.severities)
+    folds = f", each {settings.folds} times more on parts of the data" if settings.sturdy or settings.ablate else ""
+    console.print(
+        f"to train: {cells * seeds} (recipes and backbones: {cells}, seeds: {seeds}){folds}; to answer: the clean test "
+        f"images and {conditions} conditions",
+        highlight=False,
+    )
 
 
 def print_summary(summary: dict[str, Any], console: Console) -> None:

@@ -45,7 +45,7 @@ def fit_detectors(clf: MemoryClassifier, X: Any, y: Array, counted: Array) -> li
         rows = rows if len(rows) >= ENOUGH else counted
         estimator = clf.estimators_[int(np.flatnonzero(home == k)[0])]
         R = competence.rows_for(wanted, estimator, clf.global_, _cases.take(X, rows), functools.partial(perturbed, clf))
-        found[k] = None if R is None else clone(wanted).fit(R, y[rows])
+        found[k] = None if R is None else clone(wanted).learn(R, y[rows])
     if all(detector is None for detector in found.values()):
         warnings.warn(
             f"competence={clf.competence!r} finds nothing to look at: neither embeddings nor rows of numbers. With "
@@ -68,7 +68,7 @@ def strangeness(clf: MemoryClassifier, X: Any, memory: Array) -> Array:
             k = members[0]
             some, change = _cases.take(X, rows), functools.partial(perturbed, clf)
             R = competence.rows_for(clf.detectors_[k], clf.estimators_[k], clf.global_, some, change)
-            out[rows] = np.nan if R is None else clf.detectors_[k].strangeness(R)
+            out[rows] = np.nan if R is None else clf.detectors_[k].judge(R)
     return out
 
 

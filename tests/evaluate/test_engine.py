@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -160,6 +161,19 @@ def test_controls_are_what_their_names_say(table, fitted):
     rows = evaluate({"memory": fitted, **controls}, X, y)
     by = {row["model"]: row for row in rows}
     assert by["stage1"]["accuracy"] == by["memory"]["stage1_accuracy"]
+
+
+def test_the_controls_of_a_balanced_classifier_are_weighed_in_the_same_way(table):
+    cases, labels, X, _ = table
+    settings = {"threshold": 0.5, "start": "global", "fallback": "nearest", "random_state": 0}
+    clf = MemoryClassifier(RBFSimilarity(), LogisticRegression(), balance=1.0, **settings).fit(cases, labels)
+    controls = controls_of(clf)
+    assert set(controls_of(clone(clf).set_params(balance=0.0).fit(cases, labels))) == {"majority", "stage1", "prior"}
+    shares = clf.cluster_counts_ / clf.cluster_counts_.sum(axis=0)
+    said = controls["stage1-balanced"].predict(X)
+    assert said.tolist() == clf.classes_[shares.argmax(axis=1)][clf.route(X).memory].tolist()
+    soft = np.sqrt(clf.global_.predict_proba(X))  # with balance 1 the frequencies have no say
+    np.testing.assert_allclose(controls["prior-balanced"].predict_proba(X), soft / soft.sum(axis=1, keepdims=True))
 
 
 def test_random_clusters_have_the_sizes_asked_for_and_stay_under_corruption(table):

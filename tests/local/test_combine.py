@@ -92,6 +92,16 @@ def test_learned_weights_fade_a_classifier_that_is_wrong_on_strange_cases():
     assert right[1] > right[0] + 0.02
 
 
+def test_a_word_that_never_fades_is_learned_only_where_changed_cases_show_that_it_may_be():
+    local, codes = drawn(3000, 0)
+    usual = Opinions(local, drawn(3000, 1)[0], UNIFORM, np.full(3000, 0.1))
+    assert fitted("stacked", usual, codes).weights[0] == 0
+    changed = replace(usual, excess=np.full(3000, 5.0))  # strange, and yet the classifier is right
+    ones = np.ones(3000)
+    both = fit_combination("stacked", "soft", [usual, changed], [codes] * 2, [ones] * 2, [True, False])
+    assert both.weights[0] > 0.5
+
+
 def test_weights_of_cases_count():
     local, codes = drawn(1000, 0)
     other = np.roll(local, 1, axis=1)

@@ -69,6 +69,35 @@ def test_residual_sees_only_what_lies_outside_the_principal_directions():
     np.testing.assert_allclose(detector.strangeness(np.array([[9.0, -9.0, 0.0], [0.0, 0.0, 2.0]])), [0, 2], atol=1e-9)
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_something_always_lies_outside_the_principal_directions(width):
+    R = np.random.default_rng(0).normal(size=(100, width))
+    detector = detector_for("residual").fit(R, np.zeros(100))
+    assert np.median(detector.strangeness(R)) > 0.1
+    outside = np.array([[50.0], [0.0]]) if width == 1 else 50.0 * np.eye(2)
+    assert detector.strangeness(outside).max() > 20
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_detectors_of_wide_and_narrow_clusters_speak_in_one_unit(name):
+    R, y = on_a_plane(300, 0)
+    new = on_a_plane(300, 1)[0]
+    for wide in (1.0, 10.0, 1e6):
+        found = detector_for(name).learn(wide * R, y).judge(wide * new)
+        assert np.median(found) == pytest.approx(1.0, abs=0.2)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_what_is_beyond_all_numbers_is_as_strange_as_can_be(name):
+    R, y = on_a_plane(60, 0)
+    detector = detector_for(name).learn(R, y)
+    calibration = Calibration.of(detector.judge(on_a_plane(60, 1)[0]))
+    found = detector.judge(np.array([[1e160, -1e160] * 5]))
+    assert calibration.competence(found)[0] == 1 / 61
+    assert calibration.excess(found)[0] > 1e9
+
+
 def test_energy_and_agreement_are_what_they_say():
     scores = np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 0.0]])
     np.testing.assert_allclose(detector_for("energy").strangeness(scores), -logsumexp(scores, axis=1))

@@ -27,11 +27,19 @@ def test_no_stretching_changes_it():
     )
 
 
-def test_weights_are_repetition_and_numbers_outside_are_the_ends():
+def test_weights_are_repetition():
     X = np.array([[0.0], [1.0], [5.0]])
     weighed, repeated = RankSimilarity(1.0), RankSimilarity(1.0)
     weighed.fit(X, sample_weight=[1, 3, 1])
     repeated.fit(X[[0, 1, 1, 1, 2]])
     np.testing.assert_allclose(weighed.ranks_[0], repeated.ranks_[0])
-    Z = weighed.describe([[-9.0], [0.0], [5.0], [99.0]])
-    np.testing.assert_allclose(weighed.compare(Z, Z)[[0, 2], [1, 3]], 1.0)
+
+
+def test_beyond_the_training_numbers_the_rank_goes_on():
+    similarity = RankSimilarity(1.0).fit([[0.0], [1.0], [5.0]])
+    Z = similarity.describe([[0.0], [5.0], [7.5], [-5.0], [500.0]])
+    close = similarity.compare(Z, Z)
+    np.testing.assert_allclose([close[1, 2], close[0, 3]], np.exp([-0.25, -1.0]))  # half a range, and one
+    assert close[1, 4] < 1e-9
+    flat = RankSimilarity(1.0).fit([[2.0], [2.0]])
+    np.testing.assert_allclose(flat.compare(flat.describe([[2.0]]), flat.describe([[3.0]])), np.exp(-1.0))

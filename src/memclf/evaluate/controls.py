@@ -17,10 +17,19 @@ TEMPERATURE = 2.0
 
 
 class StageOne(ClassifierMixin, BaseEstimator):
-    """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked."""
+    """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked.
 
-    def __init__(self, memory_classifier: Any):
+    Parameters
+    ----------
+    memory_classifier : fitted MemoryClassifier
+    balance : float
+        As the memory classifier has it, for a fair comparison with one that weighs rare classes up: the label that is
+        commonest in relation to how common it is everywhere, to this power.
+    """
+
+    def __init__(self, memory_classifier: Any, balance: float = 0.0):
         self.memory_classifier = memory_classifier
+        self.balance = balance
 
     @property
     def classes_(self) -> Array:
@@ -39,7 +48,7 @@ class StageOne(ClassifierMixin, BaseEstimator):
 
     def predict_routed(self, X: Any, routes: Routes) -> Array:
         """The commonest label of each route's memory; unknown where there is none."""
-        return labels_of_memories(self.memory_classifier, routes)
+        return labels_of_memories(self.memory_classifier, routes, self.balance)
 
 
 class SoftenedNetwork(ClassifierMixin, BaseEstimator):
@@ -54,12 +63,15 @@ class SoftenedNetwork(ClassifierMixin, BaseEstimator):
     frequencies : array
         Of its classes in the training data.
     temperature : float
+    balance : float
+        From 0, times the frequencies, to 1, not at all: what a memory classifier with this balance is to beat.
     """
 
-    def __init__(self, classifier: Any, frequencies: Any, temperature: float = TEMPERATURE):
+    def __init__(self, classifier: Any, frequencies: Any, temperature: float = TEMPERATURE, balance: float = 0.0):
         self.classifier = classifier
         self.frequencies = frequencies
         self.temperature = temperature
+        self.balance = balance
 
     @property
     def classes_(self) -> Array:
@@ -73,7 +85,8 @@ class SoftenedNetwork(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
-        weighed = self.classifier.predict_proba(X) ** (1 / self.temperature) * np.asarray(self.frequencies)
+        common = np.asarray(self.frequencies) ** (1 - self.balance)
+        weighed = self.classifier.predict_proba(X) ** (1 / self.temperature) * common
         total = weighed.sum(axis=1, keepdims=True)  # zero for unknown
         return np.divide(weighed, total, out=np.zeros_like(weighed), where=total > 0)
 
@@ -105,17 +118,21 @@ class Ensemble(ClassifierMixin, BaseEstimator):
         return np.mean([each.predict_proba(X) for each in self.classifiers], axis=0)
 
 
-def labels_of_memories(clf: Any, routes: Routes) -> Array:
+def labels_of_memories(clf: Any, routes: Routes, balance: float = 0.0) -> Array:
     """The commonest label in the cluster of each route's memory; unknown where no memory answers."""
+    counts = clf.cluster_counts_
+    if balance:
+        counts = counts / np.maximum(counts.sum(axis=0), 1) ** balance
     said = unknown.answers(clf.classes_, len(routes), clf.unknown_label_)
     known = routes.memory >= 0
-    said[known] = clf.classes_[clf.cluster_counts_.argmax(axis=1)][routes.memory[known]]
+    said[known] = clf.classes_[counts.argmax(axis=1)][routes.memory[known]]
     return said
 
 
 def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
     """The controls that cost nothing to train, for a fitted memory classifier: majority, stage1 and prior.
 
+    For one that weighs rare classes up (`balance`), also stage 1 and the baseline weighed in the same way.
     `baseline` is the network (or whatever the estimator is) trained on everything; by default the memory
     classifier's own global classifier. Without one, there is no `prior`.
     """
@@ -123,8 +140,12 @@ def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
     counts = clf.cluster_counts_.sum(axis=0)
     labels = np.repeat(clf.classes_, counts)
     majority = DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
-    found: dict[str, Any] = {"majority": majority, "stage1": StageOne(clf)}
-    if baseline is not None and hasattr(baseline, "predict_proba"):
-        columns = np.searchsorted(clf.classes_, baseline.classes_)
-        found["prior"] = SoftenedNetwork(baseline, counts[columns] / counts.sum())
+    found: dict[str, Any] = {"majority": majority}
+    for suffix, balance in {"": 0.0, "-balanced": clf.balance}.items():
+        if suffix and not balance:
+            continue
+        found[f"stage1{suffix}"] = StageOne(clf, balance)
+        if baseline is not None and hasattr(baseline, "predict_proba"):
+            columns = np.searchsorted(clf.classes_, baseline.classes_)
+            found[f"prior{suffix}"] = SoftenedNetwork(baseline, counts[columns] / counts.sum(), balance=balance)
     return found

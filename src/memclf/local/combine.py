@@ -102,7 +102,8 @@ def fit_combination(
     start = np.array([0.0, 0.0, 1.0, 0.0])
     start[local] = 1.0
     if combine == "stacked":
-        free = np.array([True, bool(local), True, True])
+        # Among usual cases alone nothing shows why an unfading word is dangerous, so there is none then.
+        free = np.array([not local or not all(usual), bool(local), True, True])
         return Combination(combine, guard, _likeliest(versions, start, free))
     alone = [version for version, plain in zip(versions, usual, strict=True) if plain]
     believed = minimize_scalar(lambda share: _loss(alone, _towards_prior(share))[0], bounds=(0, 1), method="bounded").x

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.covariance import ledoit_wolf
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
@@ -33,6 +33,25 @@ class Detector(BaseEstimator):
     """
 
     looks_at = "embedding"
+    scale_ = 1.0
+
+    def learn(self, R: Array, y: Array) -> Self:
+        """`fit`, and find out what is usual, so that detectors of different clusters speak in one unit.
+
+        Distances are in units of the detector's own median, that of cases which it was not fitted to: a cluster may
+        be wide or narrow, and small ones fit their own cases too well.
+        """
+        if self.looks_at == "embedding":
+            held = np.arange(len(R)) % 3 == 0
+            usual = clone(self).fit(R[~held], y[~held]).strangeness(R[held])
+            self.scale_ = max(float(np.median(usual)), TINY)
+        return self.fit(R, y)
+
+    def judge(self, R: Array) -> Array:
+        """Strangeness in units of what is usual; what is beyond all numbers is infinitely strange."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.strangeness(R) / self.scale_
+        return np.where(np.isnan(found), np.inf, found)
 
     def fit(self, R: Array, y: Array) -> Self:
         """Learn what is usual from the rows of the training cases and their labels."""
@@ -77,7 +96,8 @@ class Residual(Detector):
 
     def fit(self, R: Array, y: Array) -> Self:
         self.mean_ = R.mean(axis=0)
-        self.directions_ = PCA(self.explained, svd_solver="full").fit(R).components_
+        directions = PCA(self.explained, svd_solver="full").fit(R).components_
+        self.directions_ = directions[: R.shape[1] - 1]  # with all of them nothing would ever lie outside
         return self
 
     def strangeness(self, R: Array) -> Array:
@@ -225,7 +245,7 @@ class Calibration:
     def competence(self, strangeness: Array) -> Array:
         """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1."""
         share = (self.as_strange(strangeness) + 1) / (len(self.held) + 1)
-        return np.where(np.isfinite(strangeness), share, 1.0)
+        return np.where(np.isnan(strangeness), 1.0, share)
 
     def as_strange(self, strangeness: Array) -> Array:
         """How many held-out training cases are at least as strange."""
@@ -237,4 +257,4 @@ class Calibration:
             return np.zeros(len(strangeness))
         middle, high = np.quantile(self.held, [0.5, 0.9])
         beyond = (strangeness - middle) / max(high - middle, 1e-3 * abs(middle), TINY)
-        return np.where(np.isfinite(strangeness), np.maximum(beyond, 0.0), 0.0)
+        return np.where(np.isnan(strangeness), 0.0, np.maximum(beyond, 0.0))

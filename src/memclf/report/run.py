@@ -22,7 +22,8 @@ from memclf.evaluate.store import CLEAN, Cases, Condition, opened
 from memclf.report import words
 
 ABOUT = ("settings", "study", "title", "source", "source_note", "started", "finished", "command", "versions", "seconds")
-UNPAIRED = ("majority", "stage1", "stage1-paper", "stage1-sturdy")  # they have neither recipe nor backbone
+# They have neither recipe nor backbone.
+UNPAIRED = ("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced")
 
 
 class Contender(NamedTuple):

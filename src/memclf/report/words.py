@@ -19,8 +19,16 @@ MODELS = {
     "stage1": ("Stage 1 alone", "answers the commonest label of the memory’s cluster, without any network"),
     "stage1-paper": ("Stage 1 alone, paper’s feature", "the same with the expert feature as the paper has it"),
     "stage1-sturdy": ("Stage 1 alone, graded", "the same with the graded memories of the sturdy memory classifier"),
+    "stage1-balanced": (
+        "Stage 1 alone, balanced",
+        "the same, but rare classes are weighed up as the sturdy memory classifier does",
+    ),
     "ensemble": ("Deep ensemble", "several networks like the baseline, whose probabilities are averaged"),
     "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
+    "prior-balanced": (
+        "Network × class frequencies, balanced",
+        "the same with the frequencies weighed as the sturdy memory classifier does",
+    ),
     "random": ("Random routing", "a memory classifier whose clusters are drawn at random, of the same sizes"),
 }
 #: Shorter names, where there is little room.
@@ -31,9 +39,14 @@ SHORT = {
     "stage1-sturdy": "Stage 1, graded",
     "augmented": "Augmented",
     "stage1-paper": "Stage 1, paper’s feature",
+    "stage1-balanced": "Stage 1, balanced",
+    "prior-balanced": "Network × frequencies, bal.",
     "prior": "Network × frequencies",
 }
-CONTROLS = ("majority", "stage1", "stage1-paper", "stage1-sturdy", "prior", "random", "ensemble")
+CONTROLS = (
+    *("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced"),
+    *("prior", "prior-balanced", "random", "ensemble"),
+)
 
 RECIPES = {
     "vanilla": "Vanilla",

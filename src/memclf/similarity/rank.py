@@ -14,7 +14,9 @@ class RankSimilarity(RBFSimilarity):
     """`RBFSimilarity` of ranks: every column is replaced by the share of training cases that have less.
 
     It needs no choice of scale and does not mind skewed numbers: between 1 % and 2 % of a leaf affected lie as many
-    cases, perhaps, as between 10 % and 40 %. Memories come out where the cases are.
+    cases, perhaps, as between 10 % and 40 %. Memories come out where the cases are. Beyond the training numbers the
+    rank goes on, by 1 for every width of their range, so what lies far outside is like nothing. In a gap between them
+    a case lies between the two sides, however wide the gap.
 
     Parameters
     ----------
@@ -56,4 +58,11 @@ class RankSimilarity(RBFSimilarity):
 
     def _ranked(self, F: Any) -> Array:
         columns = zip(F.T, self.values_, self.ranks_, strict=True)
-        return np.stack([np.interp(column, values, ranks) for column, values, ranks in columns], axis=1)
+        return np.stack([_rank(column, values, ranks) for column, values, ranks in columns], axis=1)
+
+
+def _rank(column: Array, values: Array, ranks: Array) -> Array:
+    """Between training numbers in proportion; beyond them it goes on, by 1 for every width of their range."""
+    width = values[-1] - values[0]
+    outside = column - np.clip(column, values[0], values[-1])
+    return np.interp(column, values, ranks) + outside / (width if width > 0 else 1.0)

@@ -103,14 +103,17 @@ class _Maker:
             made["augmented"] = self._kept("augmented", self._network(self.study.features("robust")))
         if self.settings.ensemble > 1:
             made["ensemble"] = Ensemble([clf.global_, *self._further_networks()])
-        made = {"baseline": clf.global_, **made, "prior": controls_of(clf)["prior"]}
+        made = {"baseline": clf.global_, **made, **_priors(self.memories.get("sturdy", clf))}
         return [Contender(model, each, self.recipe, self.backbone, self.seed) for model, each in made.items()]
 
     def common(self) -> list[Contender]:
         """Majority class and stage 1 alone, for each feature."""
         found = [Contender("majority", controls_of(self.memories["memory"])["majority"], seed=self.seed)]
-        if "sturdy" in self.memories and self.study.graded is not None:
-            found.append(Contender("stage1-sturdy", StageOne(self.memories["sturdy"]), seed=self.seed))
+        if "sturdy" in self.memories:
+            if self.study.graded is not None:
+                found.append(Contender("stage1-sturdy", StageOne(self.memories["sturdy"]), seed=self.seed))
+            fair = controls_of(self.memories["sturdy"])["stage1-balanced"]
+            found.append(Contender("stage1-balanced", fair, seed=self.seed))
         for model in (name for name in NAMES.values() if name in self.memories):
             clf = self.memories[model]
             found.append(Contender(model.replace("memory", "stage1"), StageOne(clf), seed=self.seed))
@@ -185,6 +188,11 @@ class _Maker:
             fitted = _quiet(clone(template).fit(self.train, self.train.labels))
         save(fitted, place)
         return fitted
+
+
+def _priors(clf: MemoryClassifier) -> dict[str, Any]:
+    """The baseline times the class frequencies, and the same with the balance of the memory classifier, if any."""
+    return {name: control for name, control in controls_of(clf).items() if name.startswith("prior")}
 
 
 def _sizes(clf: MemoryClassifier) -> list[int]:

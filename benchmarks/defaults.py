@@ -24,8 +24,7 @@ from memclf.studies.study import corrupting
 
 def held_out(study, settings, fold):
     """The study with a third of its training images for testing."""
-    y, about = np.asarray(study.train.labels), study.train.info
-    faces = None if about is None or "face" not in about[0] else [row["face"] for row in about]
+    y, faces = np.asarray(study.train.labels), study.groups(study.train)
     cut = StratifiedKFold(3, shuffle=True, random_state=0) if faces is None else GroupKFold(3)
     rest, held = list(cut.split(np.zeros(len(y)), y, faces))[fold]
     test = study.train[held]

@@ -312,3 +312,19 @@ def test_any_two_models_can_be_compared_pairwise(table, fitted):
         assert balanced == pytest.approx(by["memory"]["balanced_accuracy"] - by[other]["balanced_accuracy"])
     with pytest.raises(ValueError, match="no results of 'oracle'; there are results of baseline, memory, stage1"):
         difference(store, "memory", "oracle")
+
+
+def test_groups_are_kept_with_the_cases_and_widen_the_intervals(table, fitted):
+    _, _, X, y = table
+    y = np.roll(y, 1)  # many answers are wrong now
+    faces = np.array([f"face {i // 10}" for i in range(len(y))])
+    store, plain = Store(), Store()
+    evaluate({"memory": fitted}, X, y, store=store, groups=faces)
+    evaluate({"memory": fitted}, X, y, store=plain)
+    assert plain.cases().groups is None
+    assert store.cases().groups.tolist() == np.unique(faces, return_inverse=True)[1].tolist()
+    found, alone = (summarise(each)["models"][0]["clean"]["accuracy"] for each in (store, plain))
+    assert found["value"] == alone["value"]
+    assert (found["low"], found["high"]) != (alone["low"], alone["high"])
+    with pytest.raises(ValueError, match="entries in groups"):
+        evaluate({"memory": fitted}, X, y, groups=faces[:-1])

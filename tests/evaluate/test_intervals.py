@@ -62,3 +62,33 @@ def test_many_cases_are_resampled_without_keeping_the_resamples(monkeypatch):
     for first, second in zip(kept, [mean_interval(right), mean_interval(right, labels)], strict=True):
         assert second.value == first.value
         assert second.low == pytest.approx(first.low, abs=0.01)
+
+
+def test_groups_that_stand_or_fall_together_make_intervals_as_wide_as_their_number_says():
+    rng = np.random.default_rng(0)
+    faces = np.repeat(np.arange(50), 8)
+    right = np.repeat(rng.random(50) < 0.7, 8).astype(float)
+    alone, together = mean_interval(right), mean_interval(right, groups=faces)
+    few = mean_interval(right[::8])
+    assert together.value == alone.value
+    assert together.high - together.low == pytest.approx(few.high - few.low, rel=0.15)
+    assert together.high - together.low > 2 * (alone.high - alone.low)
+
+
+@pytest.mark.parametrize("draws", [2000, 20_000])  # kept, and one resample at a time
+def test_groups_of_one_are_cases_and_classes_may_be_missing_in_a_draw(draws):
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1], [297, 3])
+    right = (rng.random(300) < 0.6).astype(float)
+    plain, single = mean_interval(right, draws=draws), mean_interval(right, groups=np.arange(300), draws=draws)
+    np.testing.assert_allclose(plain, single, atol=0.01)
+    balanced = mean_interval(right, labels, groups=np.arange(300), draws=draws)
+    assert balanced.value == pytest.approx((right[:297].mean() + right[297:].mean()) / 2)
+    assert np.isfinite(balanced).all()
+
+
+def test_a_gain_in_few_faces_is_not_sure():
+    better = np.repeat([1.0, 0.0], [20, 180])
+    faces = np.concatenate([np.zeros(20), np.arange(180) // 4 + 1])  # the whole gain is one face's
+    assert paired_interval(better, np.zeros(200)).low > 0
+    assert paired_interval(better, np.zeros(200), groups=faces).low == 0

@@ -54,6 +54,7 @@ def evaluate(
     make: Make | None = None,
     store: Store | None = None,
     study: str = "",
+    groups: Any = None,
     watcher: Watcher | None = None,
     verbose: int = 0,
 ) -> list[dict[str, Any]]:
@@ -71,6 +72,8 @@ def evaluate(
         Where rows land as they are finished. What it holds already is not repeated.
     study : str
         A name for the rows.
+    groups : array of shape (n,) or None
+        Which test cases belong together, as lesions of one face do: intervals then resample groups, not cases.
     watcher : Watcher or None
         Told about every condition that begins and every row that is finished.
     verbose : int
@@ -101,7 +104,9 @@ def evaluate(
         raise ValueError(f"there are {_cases.count(X)} test cases and {len(y)} labels")
     classes = _classes(contenders, y)
     codes = np.searchsorted(classes, y)
-    store.put_cases(_keys(X), codes, classes.tolist())
+    if groups is not None and len(groups) != len(y):
+        raise ValueError(f"there are {len(y)} test cases and {len(groups)} entries in groups")
+    store.put_cases(_keys(X), codes, classes.tolist(), groups)
     made = conditions if isinstance(conditions, Mapping) else {}
     made = {Condition(name, int(severity)): cases for (name, severity), cases in made.items()}
     asked = [Condition(name, int(severity)) for name, severity in conditions]

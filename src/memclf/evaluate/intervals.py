@@ -1,14 +1,14 @@
 """How sure a mean over test cases is: bootstrap intervals, paired where two contenders saw the same cases.
 
 What is resampled are the test cases: a case takes all its conditions and seeds along, because its answers under fog and
-under snow are not two independent trials.
+under snow are not two independent trials. Where cases come in groups (lesions of one face), whole groups are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,13 @@ def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> Iterator[Summed
 
 
 def mean_interval(
-    right: Array, labels: Array | None = None, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+    right: Array,
+    labels: Array | None = None,
+    *,
+    groups: Array | None = None,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
 ) -> Interval:
     """Mean of what each case scored, with a percentile bootstrap interval over the cases.
 
@@ -59,6 +65,8 @@ def mean_interval(
         Scores of the cases, 0 and 1 or fractions; leading axes (conditions, seeds) are averaged first.
     labels : ndarray of shape (n,) or None
         With labels the mean is balanced: every class counts alike, and cases are resampled within their class.
+    groups : ndarray of shape (n,) or None
+        Cases of one group are not independent: groups are resampled, each with all its cases.
 
     Examples
     --------
@@ -69,21 +77,42 @@ def mean_interval(
     if not right.size:
         raise ValueError("there are no cases to resample")
     per_case = right.reshape(-1, right.shape[-1]).mean(axis=0)
-    groups = [np.arange(len(per_case))]
+    classes = [np.arange(len(per_case))]
     if labels is not None:
-        groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-    drawn = np.zeros(draws)
-    value = 0.0
+        classes = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    value = float(np.mean([per_case[rows].mean() for rows in classes]))
     resamples = _kept_resamples if draws * len(per_case) <= KEPT else _resamples
-    for rows, summed in zip(groups, resamples(tuple(map(len, groups)), draws, seed), strict=True):
-        drawn += summed(per_case[rows]) / len(rows) / len(groups)
-        value += float(per_case[rows].mean()) / len(groups)
+    if groups is not None:
+        drawn = _drawn_by_group(per_case, classes, groups, resamples, draws, seed)
+    else:
+        every = zip(classes, resamples(tuple(map(len, classes)), draws, seed), strict=True)
+        drawn = np.mean([summed(per_case[rows]) / len(rows) for rows, summed in every], axis=0)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(value, float(low), float(high))
 
 
+def _drawn_by_group(
+    per_case: Array, classes: list[Array], groups: Array, resamples: Any, draws: int, seed: int
+) -> Array:
+    """Balanced means of resampled groups: of each class the scores that were drawn over the cases that were drawn."""
+    names, code = np.unique(groups, return_inverse=True)
+    parts = [np.bincount(code[rows], w, len(names)) for rows in classes for w in (per_case[rows], None)]
+    (summed,) = resamples((len(names),), draws, seed)
+    found = summed(np.stack(parts, axis=1))
+    scores, cases = found[:, ::2], found[:, 1::2]
+    share = np.divide(scores, cases, out=np.full(scores.shape, np.nan), where=cases > 0)  # a class may not be drawn
+    return np.nanmean(share, axis=1)
+
+
 def paired_interval(
-    right: Array, other: Array, labels: Array | None = None, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+    right: Array,
+    other: Array,
+    labels: Array | None = None,
+    *,
+    groups: Array | None = None,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
 ) -> Interval:
     """How much better `right` is than `other` on the same cases: the mean difference with its interval.
 
@@ -94,4 +123,4 @@ def paired_interval(
     right, other = np.asarray(right, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if right.shape != other.shape:
         raise ValueError(f"paired scores must be of the same cases and conditions, got {right.shape} and {other.shape}")
-    return mean_interval(right - other, labels, draws=draws, level=level, seed=seed)
+    return mean_interval(right - other, labels, groups=groups, draws=draws, level=level, seed=seed)

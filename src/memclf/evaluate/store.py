@@ -81,11 +81,15 @@ class Row:
 
 
 class Cases(NamedTuple):
-    """The test cases: how they are called, their labels as positions in `classes`, and the classes."""
+    """The test cases: how they are called, their labels as positions in `classes`, and the classes.
+
+    `groups` has one number per case, the same for cases that belong together, or is None.
+    """
 
     keys: list[str]
     labels: Array
     classes: list[Any]
+    groups: Array | None = None
 
 
 _KEY = ("model", "recipe", "backbone", "seed", "corruption", "severity")
@@ -153,7 +157,7 @@ class Store:
         found = self._db.execute("SELECT value FROM run WHERE key = ?", (key,)).fetchone()
         return None if found is None else json.loads(found[0])
 
-    def put_cases(self, keys: Iterable[str], labels: Array, classes: Iterable[Any]) -> None:
+    def put_cases(self, keys: Iterable[str], labels: Array, classes: Iterable[Any], groups: Any = None) -> None:
         """The test cases. A file that holds results on other cases refuses them."""
         keys = [str(key).encode(errors="backslashreplace").decode() for key in keys]  # names of files may be anything
         new = Cases(keys, np.asarray(labels, dtype=np.int64), [_plain(c) for c in classes])
@@ -163,6 +167,9 @@ class Store:
                 rows = zip(range(len(new.keys)), new.keys, new.labels.tolist(), strict=True)
                 self._db.executemany("INSERT INTO cases VALUES (?, ?, ?)", rows)
                 self._db.execute("INSERT OR REPLACE INTO run VALUES ('classes', ?)", (json.dumps(new.classes),))
+                if groups is not None:
+                    codes = np.unique(np.asarray(groups), return_inverse=True)[1].tolist()
+                    self._db.execute("INSERT OR REPLACE INTO run VALUES ('groups', ?)", (json.dumps(codes),))
         elif old.classes != new.classes:
             raise StoreError(
                 f"{self.path or 'this store'} holds results on the classes {old.classes}, these are {new.classes}; "
@@ -179,7 +186,8 @@ class Store:
         if classes is None:
             return None
         rows = self._db.execute("SELECT key, label FROM cases ORDER BY position").fetchall()
-        return Cases([key for key, _ in rows], np.array([label for _, label in rows], dtype=np.int64), classes)
+        labels, groups = np.array([label for _, label in rows], dtype=np.int64), self.get("groups")
+        return Cases([key for key, _ in rows], labels, classes, None if groups is None else np.array(groups))
 
     # --------------------------------------------------------------------------------------------- the results
 

@@ -24,6 +24,7 @@ class Scores:
         cases = store.cases()
         self.labels: Array = np.empty(0, dtype=np.int64) if cases is None else cases.labels
         self.classes: list[Any] = [] if cases is None else cases.classes
+        self.groups: Array | None = None if cases is None else cases.groups
         self._right = {key: answers == self.labels for key, answers in store.answers().items()}
         self._rows = store.rows()
         self.cells: list[Cell] = list(
@@ -92,7 +93,7 @@ def difference(store: Store, model: str, other: str, *, balanced: bool = False) 
                     apart.append(right.mean(axis=0) - against.mean(axis=0))
     if not apart:
         raise ValueError(f"{model!r} and {other!r} have no recipe and backbone in common")
-    return mean_interval(np.array(apart), scores.labels if balanced else None)
+    return mean_interval(np.array(apart), scores.labels if balanced else None, groups=scores.groups)
 
 
 def _about(scores: Scores, cell: Cell) -> dict[str, Any]:
@@ -116,8 +117,8 @@ def _measures(scores: Scores, cell: Cell, conditions: list[tuple[str, int]]) -> 
     if right is None:
         return None
     return {
-        "accuracy": _plain(mean_interval(right)),
-        "balanced_accuracy": _plain(mean_interval(right, scores.labels)),
+        "accuracy": _plain(mean_interval(right, groups=scores.groups)),
+        "balanced_accuracy": _plain(mean_interval(right, scores.labels, groups=scores.groups)),
         **{measure: scores.mean(cell, conditions, measure) for measure in PLAIN},
     }
 
@@ -127,8 +128,8 @@ def _gain(scores: Scores, cell: Cell, other: Cell, conditions: list[tuple[str, i
     if right is None or against is None or scores.seeds(cell) != scores.seeds(other):
         return None
     return {
-        "accuracy": _plain(paired_interval(right, against)),
-        "balanced_accuracy": _plain(paired_interval(right, against, scores.labels)),
+        "accuracy": _plain(paired_interval(right, against, groups=scores.groups)),
+        "balanced_accuracy": _plain(paired_interval(right, against, scores.labels, groups=scores.groups)),
     }
 
 

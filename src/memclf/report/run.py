@@ -174,7 +174,9 @@ class Run:
             return None
         key = (contender, asked, balanced, draws)
         if key not in self._means:  # tables and charts ask for the same ones
-            self._means[key] = mean_interval(self.scores(contender, asked), self._labels(balanced), draws=draws)
+            self._means[key] = mean_interval(
+                self.scores(contender, asked), self._labels(balanced), groups=self._groups, draws=draws
+            )
         return self._means[key]
 
     def measure(self, contender: Contender, name: str, conditions: Sequence[Condition] | None = None) -> float | None:
@@ -205,11 +207,16 @@ class Run:
         if not duels or not asked:
             return None
         mine, others = ([self.scores(duel[k], asked).mean(axis=0) for duel in duels] for k in (0, 1))
-        return paired_interval(np.array(mine), np.array(others), self._labels(balanced), draws=draws)
+        labels = self._labels(balanced)
+        return paired_interval(np.array(mine), np.array(others), labels, groups=self._groups, draws=draws)
 
     def contender(self, model: str, pair: tuple[str, str]) -> Contender:
         """The model that stands beside this pair; some have neither recipe nor backbone."""
         return Contender(model) if model in UNPAIRED else Contender(model, *pair)
+
+    @property
+    def _groups(self) -> Array | None:
+        return None if self.cases is None else self.cases.groups
 
     def _labels(self, balanced: bool) -> Array | None:
         return self.cases.labels if balanced and self.cases is not None else None

@@ -84,8 +84,9 @@ TERMS = {
     "accuracy": "Accuracy is the share of all test cases answered rightly; “unknown” counts as an error.",
     "balanced": "Balanced accuracy is the mean over the classes of their own accuracies: always answering the "
     "commonest class earns only one over the number of classes there.",
-    "interval": "The small print is the 95 % interval: test cases are drawn again and again (bootstrap), for gains "
-    "the same ones for both models. An interval that contains 0 means the difference may be chance.",
+    "interval": "The small print is the 95 % interval: test cases are drawn again and again (bootstrap; whole faces "
+    "where cases belong to faces), for gains the same ones for both models. An interval that contains 0 means the "
+    "difference may be chance.",
     "corruption": "A corruption (fog, noise, blur …) has severities from 1, mild, to 5; a corruption at one severity "
     "is a condition. The mean is taken over all corrupted conditions.",
     "coverage": "Coverage is the share of cases that get an answer at all; the others are “unknown”.",

@@ -75,7 +75,8 @@ def run_study(
 
             def measure(fitted: list[Contender], conditions: Sequence[Condition] = (), watcher: Any = None) -> None:
                 contenders[:] = fitted
-                test, options = study.test, {"store": store, "study": study.name, "watcher": watcher}
+                test = study.test
+                options = {"groups": study.groups(test), "store": store, "study": study.name, "watcher": watcher}
                 evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
 
             # The clean test set at once, so that there is something to see while others are trained.

@@ -11,6 +11,7 @@ from typing import Any
 import joblib
 import numpy as np
 
+from memclf._numbers import Array
 from memclf.studies.settings import Settings
 from memclf.vision import ImageCollection
 
@@ -50,6 +51,11 @@ class Study:
     make: Callable[[str, int], ImageCollection]
     source: str
     note: str
+
+    def groups(self, images: ImageCollection) -> Array | None:
+        """Which images belong together: those of one face, where faces are known; None: each stands for itself."""
+        faces = [row.get("face") for row in (images.info if images.info is not None else ())]
+        return np.array(faces, dtype=str) if faces and all(face is not None for face in faces) else None
 
     def digest(self) -> str:
         """All that the run may depend on, in one word: another data set is another run."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memclf import _settings
+from memclf.local.competence import DETECTORS
 from memclf.report.words import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import settings_for, study_for
@@ -29,6 +30,30 @@ def test_every_variant_can_be_made_and_none_has_the_name_of_another(maker):
         assert clf.cv == 2
         assert isinstance(clf.similarity, RankSimilarity if variant.graded else TreeSimilarity)
         assert clf.n_memories == (graded_memories(60) if variant.graded else None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, [STURDY]),
+        ({"sturdy": False}, []),
+        ({"sturdy": False, "careful": True}, [CAREFUL]),
+        ({"ablate": True}, [STURDY, *ABLATION]),
+    ],
+)
+def test_a_study_trains_what_it_was_asked_for(maker, asked, expected):
+    settings = replace(maker.settings, **asked)
+    assert settings.learns == bool(expected)
+    other = _Maker(maker.study, settings, maker.train, maker.place, "vanilla", "efficientnet_lite0", 0, 0)
+    assert other._variants() == expected
+
+
+def test_every_part_of_the_sturdy_one_is_tried_alone_and_taken_away():
+    alone = [each.settings for each in ABLATION if each.name.startswith("+")]
+    assert {each.get("competence") for each in alone} - {None} == set(DETECTORS)
+    assert {name for each in alone for name in each} >= {*STURDY.settings, "crossfit", "views", "min_trust"}
+    less = [each for each in ABLATION if each.name.startswith("sturdy-")]
+    assert {each.name.removeprefix("sturdy-") for each in less} == {"graded", "product", "competence", "balance"}
 
 
 def test_the_report_tells_the_parts_of_an_ablation_from_the_contenders():

@@ -14,6 +14,10 @@ MODELS = {
         "Sturdy memory classifier",
         "graded memories; the softened network times the labels of the memory’s cluster, rare classes favoured a bit",
     ),
+    "careful": (
+        "Careful memory classifier",
+        "the sturdy one, but what is unlike the training images is unknown (at most 5 % of images like them)",
+    ),
     "augmented": ("Feature augmentation", "the network with the expert features joined to its last layer"),
     "majority": ("Majority class", "always answers the commonest training class"),
     "stage1": ("Stage 1 alone", "answers the commonest label of the memory’s cluster, without any network"),
@@ -36,6 +40,7 @@ SHORT = {
     "memory": "Memory",
     "memory-paper": "Memory, paper’s feature",
     "sturdy": "Sturdy memory",
+    "careful": "Careful memory",
     "stage1-sturdy": "Stage 1, graded",
     "augmented": "Augmented",
     "stage1-paper": "Stage 1, paper’s feature",

@@ -19,7 +19,7 @@ from memclf.persist import load, save
 from memclf.similarity import RandomSimilarity
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study
-from memclf.studies.variants import ABLATION, STURDY, Variant
+from memclf.studies.variants import ABLATION, CAREFUL, STURDY, Variant
 from memclf.vision import ImageClassifier
 
 Say = Callable[[str], None]
@@ -120,7 +120,12 @@ class _Maker:
         return found
 
     def _variants(self) -> list[Variant]:
-        return [*([STURDY] if self.settings.sturdy else []), *(ABLATION if self.settings.ablate else [])]
+        asked = self.settings
+        return [
+            *([STURDY] if asked.sturdy else []),
+            *([CAREFUL] if asked.careful else []),
+            *(ABLATION if asked.ablate else []),
+        ]
 
     def variant(self, variant: Variant) -> MemoryClassifier:
         """A memory classifier beyond the paper's, not fitted."""

@@ -211,7 +211,7 @@ def print_plan(settings: Settings, console: Console) -> None:
     console.print(table)
     cells, seeds = len(settings.cells()), len(settings.seeds)
     conditions = len(settings.corruptions) * len(settings.severities)
-    folds = f", each {settings.folds} times more on parts of the data" if settings.sturdy or settings.ablate else ""
+    folds = f", each {settings.folds} times more on parts of the data" if settings.learns else ""
     console.print(
         f"to train: {cells * seeds} (recipes and backbones: {cells}, seeds: {seeds}){folds}; to answer: the clean test "
         f"images and {conditions} conditions",

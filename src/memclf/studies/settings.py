@@ -51,6 +51,8 @@ class Settings:
         Also train networks with the expert feature joined ("feature augmentation").
     sturdy : bool
         Also train the memory classifier that goes beyond the paper; it fits everything once per fold.
+    careful : bool
+        Also the sturdy one that says unknown to what is unlike the training images, at most to 5 % of those like them.
     folds : int
         Of the training images, held out in turn, from which the sturdy one learns.
     ablate : bool
@@ -90,6 +92,7 @@ class Settings:
     features: tuple[str, ...] = ("robust",)
     augmented: bool = True
     sturdy: bool = True
+    careful: bool = False
     folds: int = 3
     ablate: bool = False
     ensemble: int = 1
@@ -102,6 +105,11 @@ class Settings:
         """Pairs of recipe and backbone that are trained."""
         first = [(recipe, self.backbones[0]) for recipe in self.recipes]
         return list(dict.fromkeys([*first, *((self.recipes[0], backbone) for backbone in self.backbones)]))
+
+    @property
+    def learns(self) -> bool:
+        """Whether some memory classifier learns from folds, each of which costs a fit of the whole."""
+        return self.sturdy or self.careful or self.ablate
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON has them."""

@@ -62,7 +62,10 @@ CAREFUL = Variant(
 ABLATION = (
     Variant("+competence", "competence (Mahalanobis), soft", settings={"competence": "mahalanobis"}),
     Variant("+competence hard", "competence, hard", settings={"competence": "mahalanobis", "guard": "hard"}),
+    Variant("+residual", "competence by the residual", settings={"competence": "residual"}),
+    Variant("+neighbours", "competence by neighbours", settings={"competence": "neighbours"}),
     Variant("+energy", "competence by the network's energy", settings={"competence": "energy"}),
+    Variant("+agreement", "competence by agreement of mild views", settings={"competence": "agreement"}),
     Variant("+product", "product with the memory's labels", settings=_PRODUCT),
     Variant("+stacked", "learned weights", settings={"combine": "stacked"}),
     Variant("+crossfit", "clusters from out-of-fold descriptions", settings={"crossfit": True}),
@@ -77,5 +80,7 @@ ABLATION = (
     Variant("sturdy, stacked", "sturdy with learned weights", True, _best_but(combine="stacked")),
     Variant("sturdy, neighbours", "sturdy, competence by neighbours", True, _best_but(competence="neighbours")),
     Variant("sturdy, energy", "sturdy, competence by energy", True, _best_but(competence="energy")),
+    Variant("sturdy+crossfit", "sturdy with crossfit clusters", True, _best_but(crossfit=True)),
+    Variant("sturdy+views", "sturdy with two mild views", True, _best_but(views=2)),
     Variant("sturdy+trust", "sturdy with trust", True, _best_but(min_trust=0.5, fallback="global")),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from memclf import _cases, _inputs, _settings, answer, heldout, unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf._settings import BOUND
+from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.competence import detector_for
 from memclf.memory.search import search_memories
@@ -115,7 +116,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         answers will depend on them. "auto": images as `memclf.vision.perturbations` does, other cases not at all.
     cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
-        Each costs a fit of the whole. A splitter of scikit-learn's keeps groups together, for instance.
+        Each costs a fit of the whole. Where several cases are of one object (repeated measurements, lesions of one
+        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins.
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None
@@ -250,7 +252,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------ fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Describe the cases, choose memories among them, and fit a classifier in each memory's cluster.
 
         Parameters
@@ -259,9 +261,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         y : array of labels
         sample_weight : array or None
             Goes to the similarity (if it takes weights), the search and the estimators.
+        groups : array or None
+            What each case belongs to: a patient, a face, an object that was measured several times. Cases of one group
+            are never on both sides of a fold of `cv`. Without effect where nothing is learned on folds; not passed
+            on to the estimators.
         **params
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
+        if isinstance(self.cv, Iterator):  # it can be gone through only once, and clones and later fits need it too
+            self.cv = list(self.cv)
         _settings.check(self)
         X = _cases.read_once(_cases.as_cases(X))
         if self.views or getattr(detector_for(self.competence), "looks_at", "") == "views":
@@ -270,6 +278,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         y = self._check_target(X, y)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
+        folds = Folds.of(self.cv, groups, len(y))
         if self._learns() or self.n_memories == BOUND:  # folds or trials look at the same cases
             X = _cases.remembering(X)
         self.bound_: Bound | None = None
@@ -277,12 +286,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if self.n_memories == BOUND:
             from memclf.bounds.curve import preferred
 
-            number = preferred(self, X, y, sample_weight, params)
-        seed = self._fit_stages(X, y, sample_weight, params, local=True, n_memories=number)
+            number = preferred(self, X, y, sample_weight, params, folds)
+        seed = self._fit_stages(X, y, sample_weight, params, folds, local=True, n_memories=number)
         self.calibration_ = self.combination_ = None
         if self._learns() or self._conformal():
             counted = self._counted(y, sample_weight)
-            found = heldout.learn(self, X, y, counted, sample_weight, params, seed, opinions=self._learns())
+            found = heldout.learn(self, X, y, counted, sample_weight, params, folds, seed, opinions=self._learns())
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
                 rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
@@ -293,7 +302,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_stages(
-        self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool, n_memories: Any
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Any,
+        params: dict[str, Any],
+        folds: Folds,
+        *,
+        local: bool,
+        n_memories: Any,
     ) -> int | None:
         """Similarity, memories and, if `local`, clusters and their classifiers; the seed for whatever comes after."""
         _cases.match(self, X, reset=True)
@@ -335,7 +352,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if not local:
             return fold_seed
         if self.crossfit:
-            self.labels_ = heldout.crossfit_labels(self, X, y, counted, sample_weight, fold_seed)
+            self.labels_ = heldout.crossfit_labels(self, X, y, counted, sample_weight, folds, fold_seed)
         q = len(self.memory_indices_)
         self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
         np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)

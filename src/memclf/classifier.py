@@ -24,7 +24,7 @@ from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.competence import detector_for
 from memclf.memory.search import search_memories
-from memclf.routing import CONFORMAL, Routes, conformal_thresholds, fit_thresholds, similarities
+from memclf.routing import CONFORMAL, Routes, fit_thresholds, similarities
 from memclf.similarity.base import fit_describe, positive_weights
 
 if TYPE_CHECKING:
@@ -72,8 +72,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     slack : float
         By how much "tight" thresholds are loosened.
     unknown_rate : float
-        For conformal thresholds: of cases like the training cases at most this share comes out unknown. With
-        `competence`, half of it is for cases that are strange to their classifier.
+        For conformal thresholds: of cases like the training cases at most this share comes out unknown, on average
+        over training sets. Cases that `min_trust` sends away count; of what they leave, `competence` takes half for
+        cases that are strange to their classifier. All cases count alike here, whatever their `sample_weight`, except
+        those without any.
     rule : {"argmax_then_check", "check_then_argmax"}
         The paper's equation (1), or its prose; see `memclf.routing.route`.
     fallback : "unknown", "nearest", "global" or classifier
@@ -157,6 +159,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What the detectors' strangeness means.
     combination_ : Combination or None
         The weights that were learned.
+    strange_rate_ : float
+        Competence up to which a case is unknown: what conformal thresholds leave of `unknown_rate` for strange cases.
     global_ : classifier or None
         The estimator trained on everything, where something asked for it.
     fallback_ : classifier or None
@@ -289,14 +293,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             number = preferred(self, X, y, sample_weight, params, folds)
         seed = self._fit_stages(X, y, sample_weight, params, folds, local=True, n_memories=number)
         self.calibration_ = self.combination_ = None
+        self.strange_rate_ = 0.0
         if self._learns() or self._conformal():
             counted = self._counted(y, sample_weight)
             found = heldout.learn(self, X, y, counted, sample_weight, params, folds, seed, opinions=self._learns())
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
-                rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
                 wide = heldout.widths_of(self, counted)
-                self.thresholds_ = conformal_thresholds(found.far[counted], wide, rate)
+                self.thresholds_, self.strange_rate_ = heldout.conformal(self, found.far, wide)
         if self.n_memories == BOUND:
             self.bound(X, y)
         return self
@@ -539,7 +543,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def too_strange(self, competence: Any) -> Any:
         """Whether cases of this competence come out unknown: with conformal thresholds, the strangest do."""
-        return False if competence is None or not self._conformal() else competence <= self.unknown_rate / 2
+        if competence is None or not self._conformal():
+            return False
+        return competence <= getattr(self, "strange_rate_", self.unknown_rate / 2)  # older model folders lack it
 
     def bound(self, X: Any, y: Any, **options: Any) -> Bound:
         """What theory promises about this classifier; X and y are the cases that it was fitted on.

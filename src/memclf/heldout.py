@@ -7,6 +7,7 @@ under judgement were fitted to.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,12 @@ from sklearn.base import clone
 from memclf import _cases
 from memclf._numbers import Array, first_best, reaches
 from memclf._progress import say
-from memclf.answer import can_perturb, opinions_about, perturbed, routed
+from memclf.answer import can_perturb, opinions_about, perturbed, routed, trusting
 from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import distance, similarities, widths
+from memclf.routing import conformal_thresholds, distance, similarities, widths
 from memclf.similarity.base import fit_describe
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ class Learned:
     Attributes
     ----------
     far : ndarray
-        Of every training case how far it is from its nearest memory, in widths of that memory's cluster, both found
-        without it.
+        Of every held-out case how far it is from its nearest memory, in widths of that memory's cluster, both found
+        without it; infinitely far if its description is not trusted. A case that was held out several times counts
+        as the last time.
     calibration : Calibration or None
     combination : Combination or None
     """
@@ -102,14 +104,34 @@ def learn(
         weights = None if weight is None else weight[rest]
         within = folds.within(rest)
         without._fit_stages(_cases.take(X, rest), y[rest], weights, own, within, local=opinions, n_memories=many)
-        routes = routed(without, without.similarity_.describe(_cases.take(X, held)))
+        cases = _cases.take(X, held)
+        routes = trusting(without, cases, routed(without, without.similarity_.describe(cases)))
         wide = widths_of(without, without._counted(y[rest], weights))
-        far[held] = distance(routes.similarity) / wide[routes.nearest]
+        far[held] = np.where(routes.trusted, distance(routes.similarity) / wide[routes.nearest], np.inf)
         if opinions:
-            held_opinions.append(_said(clf, without, _cases.take(X, held), routes, held))
+            held_opinions.append(_said(clf, without, cases, routes, held))
+    far = far[~np.isnan(far)]  # a splitter may hold out only some
     if not opinions:
         return Learned(far, None, None)
     return _concluded(clf, far, held_opinions, np.searchsorted(clf.classes_, y), weight)
+
+
+def conformal(clf: MemoryClassifier, far: Array, wide: Array) -> tuple[Array, float]:
+    """Thresholds that keep the promise of `unknown_rate`, and the share of it that is left for strange cases.
+
+    Cases whose descriptions are not trusted are unknown whatever the thresholds: they come out of the same rate.
+    """
+    rate, distrusted = float(clf.unknown_rate), np.isinf(far).sum() / (len(far) + 1)
+    if distrusted > rate:
+        warnings.warn(
+            f"unknown_rate={rate:g} cannot be kept: min_trust={clf.min_trust:g} alone makes {np.isinf(far).mean():.1%} "
+            "of held-out cases unknown. A lower min_trust or a higher rate goes together; the thresholds make nothing "
+            "else unknown",
+            stacklevel=3,
+        )
+    left = max(0.0, rate - distrusted)
+    strange = 0.0 if clf.competence is None else left / 2
+    return conformal_thresholds(far, wide, distrusted + left - strange), strange
 
 
 def _said(

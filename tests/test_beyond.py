@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -12,7 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import memclf
-from memclf import MemoryClassifier, heldout
+from memclf import MemoryClassifier
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.vision import CORRUPTIONS, ImageClassifier, ImageCollection
 from memclf.vision.features.base import ImageFeatures
@@ -131,30 +130,6 @@ def test_balance_trades_common_classes_for_rare_ones():
     rare, common = np.array(recalls)[:, 1], np.array(recalls)[:, 0]
     assert (np.diff(rare) > 0).all()
     assert (np.diff(common) < 0).all()
-
-
-def test_folds_hold_every_case_out_once_and_mix_the_classes():
-    labels = np.repeat([0, 1, 2], [50, 30, 1])
-    counted = np.arange(1, 81)
-    cut = heldout.folds(labels, counted, 3, 0)
-    held = np.sort(np.concatenate([each for _, each in cut]))
-    np.testing.assert_array_equal(held, counted)
-    for rest, out in cut:
-        assert not set(rest) & set(out)
-        assert 0.3 < np.mean(labels[out] == 1) < 0.45
-    with pytest.raises(ValueError, match="5 cases cannot be cut into cv=3 folds"):
-        heldout.folds(labels, np.arange(5), 3, 0)
-    with pytest.raises(ValueError, match="a single class"):
-        heldout.folds(np.array([0] * 9 + [1]), np.arange(10), 3, 0)
-
-
-def test_a_splitter_may_cut_the_folds():
-    groups = np.arange(len(y)) % 6
-    cut = list(GroupKFold(3).split(X, y, groups))
-    one = wine(combine="product", cv=cut).fit(X, y)
-    other = wine(combine="product", cv=3).fit(X, y)
-    assert one.combination_.weights[0] != other.combination_.weights[0]
-    assert [len(held) for _, held in heldout.folds(y, np.arange(0, len(y), 2), KFold(4), None)] == [23, 22, 22, 22]
 
 
 def test_held_out_opinions_are_from_classifiers_that_have_not_seen_the_case():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memclf.folds import is_cut
 from memclf.local import pool
 from memclf.local.combine import COMBINE, GUARDS
 from memclf.local.competence import detector_for
@@ -59,7 +60,7 @@ def check(clf: MemoryClassifier) -> None:
         )
     for name, least in (("views", 0), ("cv", 2)):
         value = getattr(clf, name)
-        if name == "cv" and (hasattr(value, "split") or isinstance(value, Sequence)):
+        if name == "cv" and is_cut(value):
             continue
         if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
             raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -20,10 +20,11 @@ from memclf import _cases, _inputs, _settings, answer, heldout, unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf._settings import BOUND
+from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.competence import detector_for
 from memclf.memory.search import search_memories
-from memclf.routing import CONFORMAL, Routes, conformal_thresholds, fit_thresholds, similarities
+from memclf.routing import CONFORMAL, Routes, fit_thresholds, similarities
 from memclf.similarity.base import fit_describe, positive_weights
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     slack : float
         By how much "tight" thresholds are loosened.
     unknown_rate : float
-        For conformal thresholds: of cases like the training cases at most this share comes out unknown. With
-        `competence`, half of it is for cases that are strange to their classifier.
+        For conformal thresholds: of cases like the training cases at most this share comes out unknown, on average
+        over training sets. Cases that `min_trust` sends away count; of what they leave, `competence` takes half for
+        cases that are strange to their classifier. All cases count alike here, whatever their `sample_weight`, except
+        those without any.
     rule : {"argmax_then_check", "check_then_argmax"}
         The paper's equation (1), or its prose; see `memclf.routing.route`.
     fallback : "unknown", "nearest", "global" or classifier
@@ -115,7 +118,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         answers will depend on them. "auto": images as `memclf.vision.perturbations` does, other cases not at all.
     cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
-        Each costs a fit of the whole. A splitter of scikit-learn's keeps groups together, for instance.
+        Each costs a fit of the whole. Where several cases are of one object (repeated measurements, lesions of one
+        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins.
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None
@@ -155,6 +159,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What the detectors' strangeness means.
     combination_ : Combination or None
         The weights that were learned.
+    strange_rate_ : float
+        Competence up to which a case is unknown: what conformal thresholds leave of `unknown_rate` for strange cases.
     global_ : classifier or None
         The estimator trained on everything, where something asked for it.
     fallback_ : classifier or None
@@ -250,7 +256,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------ fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Describe the cases, choose memories among them, and fit a classifier in each memory's cluster.
 
         Parameters
@@ -259,9 +265,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         y : array of labels
         sample_weight : array or None
             Goes to the similarity (if it takes weights), the search and the estimators.
+        groups : array or None
+            What each case belongs to: a patient, a face, an object that was measured several times. Cases of one group
+            are never on both sides of a fold of `cv`. Without effect where nothing is learned on folds; not passed
+            on to the estimators.
         **params
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
+        if isinstance(self.cv, Iterator):  # it can be gone through only once, and clones and later fits need it too
+            self.cv = list(self.cv)
         _settings.check(self)
         X = _cases.read_once(_cases.as_cases(X))
         if self.views or getattr(detector_for(self.competence), "looks_at", "") == "views":
@@ -270,6 +282,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         y = self._check_target(X, y)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
+        folds = Folds.of(self.cv, groups, len(y))
         if self._learns() or self.n_memories == BOUND:  # folds or trials look at the same cases
             X = _cases.remembering(X)
         self.bound_: Bound | None = None
@@ -277,23 +290,31 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if self.n_memories == BOUND:
             from memclf.bounds.curve import preferred
 
-            number = preferred(self, X, y, sample_weight, params)
-        seed = self._fit_stages(X, y, sample_weight, params, local=True, n_memories=number)
+            number = preferred(self, X, y, sample_weight, params, folds)
+        seed = self._fit_stages(X, y, sample_weight, params, folds, local=True, n_memories=number)
         self.calibration_ = self.combination_ = None
+        self.strange_rate_ = 0.0
         if self._learns() or self._conformal():
             counted = self._counted(y, sample_weight)
-            found = heldout.learn(self, X, y, counted, sample_weight, params, seed, opinions=self._learns())
+            found = heldout.learn(self, X, y, counted, sample_weight, params, folds, seed, opinions=self._learns())
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
-                rate = float(self.unknown_rate) / (1 if self.competence is None else 2)
                 wide = heldout.widths_of(self, counted)
-                self.thresholds_ = conformal_thresholds(found.far[counted], wide, rate)
+                self.thresholds_, self.strange_rate_ = heldout.conformal(self, found.far, wide)
         if self.n_memories == BOUND:
             self.bound(X, y)
         return self
 
     def _fit_stages(
-        self, X: Any, y: Array, sample_weight: Any, params: dict[str, Any], *, local: bool, n_memories: Any
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Any,
+        params: dict[str, Any],
+        folds: Folds,
+        *,
+        local: bool,
+        n_memories: Any,
     ) -> int | None:
         """Similarity, memories and, if `local`, clusters and their classifiers; the seed for whatever comes after."""
         _cases.match(self, X, reset=True)
@@ -335,7 +356,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if not local:
             return fold_seed
         if self.crossfit:
-            self.labels_ = heldout.crossfit_labels(self, X, y, counted, sample_weight, fold_seed)
+            self.labels_ = heldout.crossfit_labels(self, X, y, counted, sample_weight, folds, fold_seed)
         q = len(self.memory_indices_)
         self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
         np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)
@@ -522,7 +543,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def too_strange(self, competence: Any) -> Any:
         """Whether cases of this competence come out unknown: with conformal thresholds, the strangest do."""
-        return False if competence is None or not self._conformal() else competence <= self.unknown_rate / 2
+        if competence is None or not self._conformal():
+            return False
+        return competence <= getattr(self, "strange_rate_", self.unknown_rate / 2)  # older model folders lack it
 
     def bound(self, X: Any, y: Any, **options: Any) -> Bound:
         """What theory promises about this classifier; X and y are the cases that it was fitted on.

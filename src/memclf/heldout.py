@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold
 
 from memclf import _cases
 from memclf._numbers import Array, first_best, reaches
 from memclf._progress import say
-from memclf.answer import can_perturb, opinions_about, perturbed, routed
+from memclf.answer import can_perturb, opinions_about, perturbed, routed, trusting
+from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import distance, similarities, widths
+from memclf.routing import conformal_thresholds, distance, similarities, widths
 from memclf.similarity.base import fit_describe
 
 if TYPE_CHECKING:
@@ -39,8 +38,9 @@ class Learned:
     Attributes
     ----------
     far : ndarray
-        Of every training case how far it is from its nearest memory, in widths of that memory's cluster, both found
-        without it.
+        Of every held-out case how far it is from its nearest memory, in widths of that memory's cluster, both found
+        without it; infinitely far if its description is not trusted. A case that was held out several times counts
+        as the last time.
     calibration : Calibration or None
     combination : Combination or None
     """
@@ -50,31 +50,15 @@ class Learned:
     combination: Combination | None
 
 
-def folds(y: Array, rows: Array, cv: Any, seed: int | None) -> list[tuple[Array, Array]]:
-    """Pairs of rows to fit on and rows held out, with the classes spread evenly; or as the given splitter cuts."""
-    if not isinstance(cv, Integral):
-        given = cv.split(np.zeros((len(y), 1)), y) if hasattr(cv, "split") else cv
-        return [(np.intersect1d(rest, rows), np.intersect1d(held, rows)) for rest, held in given]
-    cv = int(cv)
-    if len(rows) < 2 * cv:
-        raise ValueError(f"{len(rows)} cases cannot be cut into cv={cv} folds to learn from; fewer folds or more cases")
-    enough = np.unique(y[rows], return_counts=True)[1].max() >= cv
-    kind = StratifiedKFold if enough else KFold
-    with warnings.catch_warnings():  # a class may have fewer cases than there are folds
-        warnings.filterwarnings("ignore", message="The least populated class")
-        cut = list(kind(cv, shuffle=True, random_state=seed).split(np.zeros((len(rows), 1)), y[rows]))
-    if any(len(np.unique(y[rows[rest]])) < 2 for rest, _ in cut):
-        raise ValueError(f"a fold of cv={cv} would leave a single class to learn from; there are too few cases")
-    return [(rows[rest], rows[held]) for rest, held in cut]
-
-
-def crossfit_labels(clf: MemoryClassifier, X: Any, y: Array, counted: Array, weight: Any, seed: int | None) -> Array:
+def crossfit_labels(
+    clf: MemoryClassifier, X: Any, y: Array, counted: Array, weight: Any, folds: Folds, seed: int | None
+) -> Array:
     """The memory of each training case, by a similarity that has not learned from that case.
 
     A case stays where it is if no other memory is more similar.
     """
     labels = clf.labels_.copy()
-    for rest, held in folds(y, counted, clf.cv, seed):
+    for rest, held in folds.cut(y, counted, seed):
         similarity = clone(clf.similarity_)
         fit_describe(similarity, _cases.take(X, rest), y[rest], None if weight is None else weight[rest])
         memories, Z = similarity.describe(clf.memories_), similarity.describe(_cases.take(X, held))
@@ -97,6 +81,7 @@ def learn(
     counted: Array,
     weight: Any,
     params: dict[str, Any],
+    folds: Folds,
     seed: int | None,
     *,
     opinions: bool,
@@ -108,7 +93,7 @@ def learn(
     n = len(y)
     far = np.full(n, np.nan)
     held_opinions: list[tuple[Array, list[Opinions], list[Array]]] = []
-    cut = folds(y, counted, clf.cv, seed)
+    cut = folds.cut(y, counted, seed)
     for number, (rest, held) in enumerate(cut):
         say(f"fold {number + 1} of {len(cut)}: fitting without {len(held)} cases", clf.verbose)
         without: MemoryClassifier = clone(clf)
@@ -117,15 +102,36 @@ def learn(
             without.thresholds = "common"
         own = {name: pool.part_of(value, rest, n) for name, value in params.items()}
         weights = None if weight is None else weight[rest]
-        without._fit_stages(_cases.take(X, rest), y[rest], weights, own, local=opinions, n_memories=many)
-        routes = routed(without, without.similarity_.describe(_cases.take(X, held)))
+        within = folds.within(rest)
+        without._fit_stages(_cases.take(X, rest), y[rest], weights, own, within, local=opinions, n_memories=many)
+        cases = _cases.take(X, held)
+        routes = trusting(without, cases, routed(without, without.similarity_.describe(cases)))
         wide = widths_of(without, without._counted(y[rest], weights))
-        far[held] = distance(routes.similarity) / wide[routes.nearest]
+        far[held] = np.where(routes.trusted, distance(routes.similarity) / wide[routes.nearest], np.inf)
         if opinions:
-            held_opinions.append(_said(clf, without, _cases.take(X, held), routes, held))
+            held_opinions.append(_said(clf, without, cases, routes, held))
+    far = far[~np.isnan(far)]  # a splitter may hold out only some
     if not opinions:
         return Learned(far, None, None)
     return _concluded(clf, far, held_opinions, np.searchsorted(clf.classes_, y), weight)
+
+
+def conformal(clf: MemoryClassifier, far: Array, wide: Array) -> tuple[Array, float]:
+    """Thresholds that keep the promise of `unknown_rate`, and the share of it that is left for strange cases.
+
+    Cases whose descriptions are not trusted are unknown whatever the thresholds: they come out of the same rate.
+    """
+    rate, distrusted = float(clf.unknown_rate), np.isinf(far).sum() / (len(far) + 1)
+    if distrusted > rate:
+        warnings.warn(
+            f"unknown_rate={rate:g} cannot be kept: min_trust={clf.min_trust:g} alone makes {np.isinf(far).mean():.1%} "
+            "of held-out cases unknown. A lower min_trust or a higher rate goes together; the thresholds make nothing "
+            "else unknown",
+            stacklevel=3,
+        )
+    left = max(0.0, rate - distrusted)
+    strange = 0.0 if clf.competence is None else left / 2
+    return conformal_thresholds(far, wide, distrusted + left - strange), strange
 
 
 def _said(

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from memclf import MemoryClassifier
 from memclf.routing import conformal_thresholds, distance, widths
@@ -98,3 +101,71 @@ def test_far_away_cases_are_unknown():
     clf = MemoryClassifier(RBFSimilarity(0.2), LogisticRegression(), thresholds="conformal", random_state=0).fit(X, y)
     assert (clf.predict(X + 20) == -1).all()
     assert len(np.unique(clf.thresholds_)) > 1
+
+
+# ------------------------------------------------------------------------------------- folds, and what else is unknown
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(1, test_size=0.4, random_state=0), ShuffleSplit(4, random_state=0)])
+def test_folds_that_hold_out_only_some_cases_keep_the_promise(cv):
+    found = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+        clf = MemoryClassifier(RBFSimilarity(0.2), threshold="conformal", unknown_rate=0.1, cv=cv, random_state=seed)
+        found.append(np.mean(clf.fit(X, y).predict(rng.normal(size=(4000, 2))) == -1))
+    assert 0.05 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(10)
+
+
+class Distrusting(RBFSimilarity):
+    """Looks at the first two columns, and not at all where the third is high."""
+
+    def trust(self, X):
+        return 1 - np.asarray(X)[:, 2]
+
+
+def first_two(A):
+    return A[:, :2]
+
+
+def distrusted(n, seed, share):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=(n, 2)), rng.random(n) < share])
+    return X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+@pytest.mark.parametrize("competence", [None, "mahalanobis"])
+@pytest.mark.parametrize("share", [0.0, 0.04, 0.08])
+def test_cases_that_are_not_trusted_count_against_the_rate(share, competence):
+    found = []
+    for seed in range(10):
+        clf = MemoryClassifier(
+            Distrusting(0.2, features=FunctionTransformer(first_two)),
+            make_pipeline(FunctionTransformer(first_two), LogisticRegression()),
+            "conformal",
+            unknown_rate=0.1,
+            min_trust=0.5,
+            competence=competence,
+            random_state=seed,
+        ).fit(*distrusted(300, seed, share))
+        found.append(np.mean(clf.predict(distrusted(3000, 100 + seed, share)[0]) == -1))
+    assert 0.05 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(10)
+
+
+@pytest.mark.parametrize("competence", [None, "mahalanobis"])
+def test_distrust_beyond_the_rate_is_said_and_nothing_is_added_to_it(competence):
+    X, y = distrusted(300, 0, 0.16)
+    clf = MemoryClassifier(
+        Distrusting(0.2, features=FunctionTransformer(first_two)),
+        make_pipeline(FunctionTransformer(first_two), LogisticRegression()),
+        "conformal",
+        unknown_rate=0.1,
+        min_trust=0.5,
+        competence=competence,
+        random_state=0,
+    )
+    share = X[:, 2].mean()
+    with pytest.warns(UserWarning, match=rf"unknown_rate=0.1 cannot be kept: min_trust=0.5 alone makes {share:.1%} of"):
+        clf.fit(X, y)
+    new = distrusted(3000, 1, 0.16)[0]
+    np.testing.assert_array_equal(clf.predict(new) == -1, new[:, 2] > 0.5)

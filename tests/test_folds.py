@@ -1,0 +1,198 @@
+"""How training cases are cut into folds, and that what belongs together is never on both sides of one."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import memclf
+from memclf import MemoryClassifier
+from memclf.folds import Folds
+from memclf.similarity import TreeSimilarity
+
+X, y = load_wine(return_X_y=True)
+LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+GROUPS = np.array(list("abcdefgh"))[np.arange(len(y)) % 8]
+EVERYTHING = {"combine": "product", "competence": "mahalanobis", "crossfit": True, "threshold": "conformal"}
+
+
+def wine(**settings):
+    return MemoryClassifier(TreeSimilarity(), LOGISTIC, min_cluster_size=10, random_state=0, **settings)
+
+
+def watched(monkeypatch):
+    """How each fit cuts, and what it cuts."""
+    cuts = []
+    cut = Folds.cut
+
+    def watching(self, y, counted, seed):
+        found = cut(self, y, counted, seed)
+        cuts.append((self, found))
+        return found
+
+    monkeypatch.setattr(Folds, "cut", watching)
+    return cuts
+
+
+# ------------------------------------------------------------------------------------------------- a number of folds
+
+
+def test_folds_hold_every_case_out_once_and_mix_the_classes():
+    labels = np.repeat([0, 1, 2], [50, 30, 1])
+    counted = np.arange(1, 81)
+    cut = Folds(3).cut(labels, counted, 0)
+    held = np.sort(np.concatenate([each for _, each in cut]))
+    np.testing.assert_array_equal(held, counted)
+    for rest, out in cut:
+        assert not set(rest) & set(out)
+        assert 0.3 < np.mean(labels[out] == 1) < 0.45
+    with pytest.raises(ValueError, match="5 cases cannot be cut into cv=3 folds"):
+        Folds(3).cut(labels, np.arange(5), 0)
+    with pytest.raises(ValueError, match="a single class"):
+        Folds(3).cut(np.array([0] * 9 + [1]), np.arange(10), 0)
+
+
+@pytest.mark.parametrize("labels", [y, np.arange(len(y)) // 2], ids=["few classes", "classes smaller than the folds"])
+def test_groups_stay_together_and_everybody_is_held_out(labels):
+    cut = Folds.of(3, GROUPS, len(y)).cut(labels, np.arange(len(y)), 0)
+    for rest, held in cut:
+        assert not set(GROUPS[rest]) & set(GROUPS[held])
+    assert sorted(np.concatenate([held for _, held in cut])) == list(range(len(y)))
+
+
+def test_the_seed_cuts_the_groups():
+    first, again, other = (Folds.of(3, GROUPS, len(y)).cut(y, np.arange(len(y)), seed)[0][1] for seed in (0, 0, 5))
+    assert first.tolist() == again.tolist() != other.tolist()
+
+
+def test_fewer_groups_than_folds_are_refused():
+    with pytest.raises(ValueError, match="2 groups cannot be cut into cv=3 folds, since a group stays together"):
+        wine(combine="product").fit(X, y, groups=np.arange(len(y)) % 2)
+
+
+def test_groups_that_are_classes_leave_too_little_to_learn_from():
+    with pytest.raises(ValueError, match="would leave a single class to learn from"):
+        wine(combine="product", cv=2).fit(X[y < 2], y[y < 2], groups=y[y < 2])
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (GROUPS[:-1], "groups must have one entry per case, 178; got 177"),
+        ([None, *GROUPS[1:]], "groups has missing entries"),
+        (np.where(np.arange(len(y)) == 3, np.nan, 1.0), "groups has missing entries"),
+    ],
+)
+def test_groups_that_are_none_are_named(groups, message):
+    with pytest.raises(ValueError, match=message):
+        wine().fit(X, y, groups=groups)
+
+
+def test_groups_without_anything_to_learn_on_folds_change_nothing():
+    plain, grouped = wine().fit(X, y), wine().fit(X, y, groups=GROUPS)
+    np.testing.assert_array_equal(plain.predict_proba(X), grouped.predict_proba(X))
+
+
+# ----------------------------------------------------------------------------------------------------- fits in fits
+
+
+@pytest.mark.parametrize("cv", [3, GroupKFold(3), LeaveOneGroupOut()], ids=str)
+def test_groups_stay_together_in_folds_of_folds(cv, monkeypatch):
+    cuts = watched(monkeypatch)
+    clf = wine(cv=cv, **EVERYTHING).fit(X, y, groups=GROUPS)
+    assert clf.score(X, y) > 0.7
+    inner = [(folds, pairs) for folds, pairs in cuts if len(folds.groups) < len(y)]
+    assert len(inner) == len(cuts[0][1])  # a fit without each fold, each of which cuts once more
+    for folds, pairs in cuts:
+        for rest, held in pairs:
+            assert not set(folds.groups[rest]) & set(folds.groups[held])
+
+
+def test_a_fold_that_leaves_fewer_groups_than_folds_is_cut_by_what_is_left():
+    groups = np.arange(len(y)) % 3
+    assert wine(cv=3, **EVERYTHING).fit(X, y, groups=groups).calibration_ is not None
+
+
+@pytest.mark.parametrize("as_splitter", [False, True], ids=["list", "PredefinedSplit"])
+def test_a_list_of_folds_is_translated_for_fits_on_a_part(as_splitter, monkeypatch):
+    """The rows of a fit on a part have other numbers; twins must stay apart all the same."""
+    twin = np.repeat(np.arange(len(y) // 2), 2)  # rows 2i and 2i + 1
+    place = twin % 4
+    listed = [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(4)]
+    cuts = watched(monkeypatch)
+    wine(cv=PredefinedSplit(place) if as_splitter else listed, **EVERYTHING).fit(X, y)
+    outer = next(pairs for folds, pairs in cuts if len(pairs) == 4)
+    inner = [pairs for _, pairs in cuts if len(pairs) == 3]
+    assert len(inner) == 4
+    for (rows, _), pairs in zip(outer, inner, strict=True):
+        for rest, held in pairs:
+            assert not set(twin[rows[rest]]) & set(twin[rows[held]])
+            assert len(set(place[rows[held]])) == 1
+        assert sorted(np.concatenate([held for _, held in pairs])) == list(range(len(rows)))
+
+
+def test_a_list_too_short_to_be_cut_again_is_refused():
+    half = np.arange(len(y)) % 2 == 0
+    with pytest.raises(ValueError, match="cv, a list of 2 folds, has no fold that holds some of these 89 cases out"):
+        wine(cv=[(half, ~half), (~half, half)], **EVERYTHING).fit(X, y)
+
+
+# --------------------------------------------------------------------------------------------- splitters and lists
+
+
+def test_a_splitter_may_cut_the_folds():
+    one = wine(combine="product", cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
+    other = wine(combine="product", cv=3).fit(X, y)
+    listed = wine(combine="product", cv=list(GroupKFold(3).split(X, y, GROUPS))).fit(X, y)
+    assert one.combination_.weights[0] != other.combination_.weights[0]
+    assert one.combination_.weights[0] == listed.combination_.weights[0]
+    cut = Folds(KFold(4)).cut(y, np.arange(0, len(y), 2), None)
+    assert [len(held) for _, held in cut] == [23, 22, 22, 22]
+
+
+def test_a_splitter_that_needs_groups_says_so():
+    with pytest.raises(ValueError, match=r"cv=GroupKFold\(.*\) needs groups: fit\(X, y, groups=...\)"):
+        wine(combine="product", cv=GroupKFold(3)).fit(X, y)
+
+
+def test_a_cut_through_a_group_is_refused():
+    with pytest.raises(ValueError, match=r"cv=KFold\(.*\) puts cases of group 'a' on both sides of a fold"):
+        wine(combine="product", cv=KFold(3)).fit(X, y, groups=GROUPS)
+
+
+def test_a_generator_is_read_once_and_serves_every_fit():
+    cut = list(KFold(3, shuffle=True, random_state=0).split(X))
+    clf = wine(combine="product", cv=(pair for pair in cut)).fit(X, y)
+    listed = wine(combine="product", cv=cut).fit(X, y)
+    assert clf.combination_.weights[0] == listed.combination_.weights[0] == clf.fit(X, y).combination_.weights[0]
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "cv is empty"),
+        (iter([]), "cv is empty"),
+        ([(np.arange(100), [])], "has no fold that holds some of these 178 cases out"),
+        ([([], np.arange(100))], "has no fold that holds some of these 178 cases out"),
+        ([(np.arange(100), np.arange(90, 178))], "fold 0 of cv holds row 90 out and fits on it as well"),
+        ([(np.arange(100), np.arange(100, 179))], "fold 0 of cv names rows 100 to 178; the 178 cases have 0 to 177"),
+        ([np.arange(100)], "fold 0 is no such pair"),
+        ("three", "cv must be a whole number of at least 2, got 'three'"),
+    ],
+)
+def test_folds_that_are_none_are_named(cv, message):
+    with pytest.raises(ValueError, match=message):
+        wine(combine="product", cv=cv).fit(X, y)
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(3), list(GroupKFold(3).split(X, y, GROUPS))], ids=["splitter", "list"])
+def test_a_classifier_with_folds_of_its_own_is_saved(cv, tmp_path):
+    clf = wine(combine="product", cv=cv).fit(X, y, groups=GROUPS)
+    memclf.save(clf, tmp_path / "model")
+    trusted = [] if isinstance(cv, list) else ["sklearn.model_selection._split.GroupKFold"]
+    np.testing.assert_array_equal(
+        memclf.load(tmp_path / "model", trusted=trusted).predict_proba(X), clf.predict_proba(X)
+    )

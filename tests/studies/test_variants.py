@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GroupKFold
 
-from memclf import _settings
+from memclf import MemoryClassifier, _settings
 from memclf.local.competence import DETECTORS
 from memclf.report.words import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
@@ -76,3 +78,16 @@ def test_networks_may_be_kept_elsewhere(maker, tmp_path):
     )
     assert other._network().checkpoint == tmp_path
     assert maker._network().checkpoint != tmp_path
+
+
+def test_lesions_of_one_face_are_never_on_both_sides_of_a_fold(tmp_path):
+    settings = settings_for("acne", n_train=12, n_test=8)
+    study = study_for(settings)
+    lesions = _Maker(study, settings, study.train, tmp_path, "vanilla", "efficientnet_lite0", 0, 0)
+    assert lesions.groups.tolist() == [row["face"] for row in study.train.info]
+    clf = MemoryClassifier(study.similarity("robust"), DummyClassifier(), cv=GroupKFold(3), thresholds="conformal")
+    lesions._kept("by face", clf)  # which this splitter refuses to cut without groups
+
+
+def test_leaves_stand_for_themselves(maker):
+    assert maker.groups is None

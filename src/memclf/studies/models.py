@@ -77,6 +77,7 @@ class _Maker:
         self.recipe, self.backbone, self.seed, self.verbose = recipe, backbone, seed, verbose
         self.place = folder / f"{recipe}-{backbone}-seed{seed}".replace("/", "_")
         self.training = folder / ".training" if networks is None else networks
+        self.groups = study.groups(train)  # lesions of one face are never on both sides of a fold
         self.memories: dict[str, MemoryClassifier] = {}
 
     def contenders(self, augmented: bool) -> list[Contender]:
@@ -190,7 +191,8 @@ class _Maker:
         with warnings.catch_warnings():
             # The report says which weights were used; once is enough.
             warnings.filterwarnings("ignore", message="train='head' trains the last layer on what")
-            fitted = _quiet(clone(template).fit(self.train, self.train.labels))
+            options = {"groups": self.groups} if isinstance(template, MemoryClassifier) else {}
+            fitted = _quiet(clone(template).fit(self.train, self.train.labels, **options))
         save(fitted, place)
         return fitted
 

@@ -6,7 +6,6 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -170,7 +169,6 @@ def study_command(
         from memclf.studies.run import print_plan, print_summary, print_warnings, run_study
 
         name = "color" if name == "colour" else name
-        weights = {"none": None, "published": True}
         settings = settings_for(
             name,
             scale,
@@ -185,6 +183,7 @@ def study_command(
             preset=preset,
             corrupt_at=_size(corrupt_at, "--corrupt-at"),
             image_size=_size(image_size, "--image-size"),
+            pretrained=pretrained,
             train=train,
             local=local,
             epochs=epochs,
@@ -202,8 +201,6 @@ def study_command(
             patch_size=patch_size,
             min_cluster_size=min_cluster_size,
         )
-        if pretrained is not None:
-            settings = replace(settings, pretrained=weights.get(pretrained, pretrained))
         if plan:
             print_plan(settings, Console())
             return

@@ -57,7 +57,7 @@ def test_a_split_that_names_no_test_images_is_an_error(leaves, tmp_path):
     with pytest.raises(StudyError, match="no image of the data for"):
         load_leaves(leaves, str(tmp_path / "split.csv"))
     (tmp_path / "split.csv").write_text("name,part\n1,train\n")
-    with pytest.raises(StudyError, match="columns id and split"):
+    with pytest.raises(StudyError, match="needs the columns id and split; id and split are missing or empty"):
         load_leaves(leaves, str(tmp_path / "split.csv"))
 
 
@@ -92,7 +92,7 @@ def test_photographs_are_corrupted_whole_before_lesions_are_cropped():
 
 
 def test_photographs_with_masks_are_read_from_a_folder(skin):
-    train, photographs, lesions = load_lesions(skin)
+    train, photographs, lesions, _ = load_lesions(skin)
     assert len(photographs) == 2
     assert {lesion["split"] for lesion in lesions} == {"test"}
     assert not {info["face"] for info in train.info} & {lesion["face"] for lesion in lesions}
@@ -122,7 +122,7 @@ def test_crops_that_are_files_of_their_own_are_corrupted_as_they_are(tmp_path):
         Image.fromarray(image).save(tmp_path / f"{number}.png")
     lines = [f"{n}.png,{'train' if n < 8 else 'test'},{'ab'[n % 2]},f{n},10,10,30,30\n" for n in range(12)]
     (tmp_path / "lesions.csv").write_text("file,split,label,face,x0,y0,x1,y1\n" + "".join(lines))
-    train, test, lesions = load_lesions(tmp_path)
+    train, test, lesions, _ = load_lesions(tmp_path)
     assert (len(train), len(test), lesions) == (8, 4, None)
     study = study_for(settings_for("acne", data=str(tmp_path)))
     assert study.source == "real"
@@ -134,7 +134,7 @@ def test_lesions_without_a_split_need_one(tmp_path):
     with pytest.raises(StudyError, match="no column split"):
         load_lesions(tmp_path)
     (tmp_path / "lesions.csv").write_text("path,label\na.png,x\n")
-    with pytest.raises(StudyError, match="needs the columns file, label; file is missing"):
+    with pytest.raises(StudyError, match="needs the columns file and label; file is missing"):
         load_lesions(tmp_path)
 
 
@@ -197,6 +197,62 @@ def test_leaves_that_taught_the_feature_stay_out_of_the_test_set(tmp_path):
     assert len(test) == 12
     assert "none of them a test image" in taught(test)
     assert "20 of them are TEST images" in taught(train)
+
+
+def one_lesion_each(folder, kind=None, side=6):
+    """Photographs of 60 pixels with one lesion each, and how they are listed."""
+    from PIL import Image
+
+    for number, image in enumerate(colour_patches(8, 64)):
+        Image.fromarray(image).save(folder / f"{number}.png")
+    end = "" if kind is None else f",{kind}"
+    lines = [
+        f"{n}.png,{'train' if n < 4 else 'test'},{'ab'[n % 2]},f{n},9,9,{9 + side},{9 + side}{end}" for n in range(8)
+    ]
+    head = "file,split,label,face,x0,y0,x1,y1" + ("" if kind is None else ",kind")
+    (folder / "lesions.csv").write_text("\n".join([head, *lines]))
+    return study_for(settings_for("acne", data=str(folder)))
+
+
+def test_photographs_of_one_lesion_each_may_be_called_what_they_are(tmp_path):
+    study = one_lesion_each(tmp_path, "photograph")
+    assert "photographs are corrupted whole" in study.note
+    assert study.test[0].shape[:2] == (48, 48)
+
+
+@pytest.mark.parametrize(("side", "warned"), [(6, True), (20, False)])
+def test_crops_that_look_like_photographs_are_pointed_out(tmp_path, side, warned):
+    study = one_lesion_each(tmp_path, side=side)
+    assert study.test[0].shape[:2] == (64, 64)
+    assert ("BOXES ARE SMALL" in study.note) == warned
+
+
+def test_another_kind_of_file_is_an_error(tmp_path):
+    with pytest.raises(StudyError, match="the column kind .* holds photograph or crop, the same in all rows"):
+        one_lesion_each(tmp_path, "drawing")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("0.png,train\n4.png", "says '' for file 4.png"),
+        ("0.png,train\n4.png,val", "says 'val' for file 4.png"),
+        ("0.png,train\n1.png,train", "names no lesion for 'test'"),
+        ("0.png,train\n0.png,test", "file 0.png into both"),
+    ],
+)
+def test_a_split_of_lesions_that_makes_no_sense_is_an_error(tmp_path, lines, message):
+    one_lesion_each(tmp_path)
+    (tmp_path / "split.csv").write_text("file,split\n" + lines)
+    with pytest.raises(StudyError, match=message):
+        load_lesions(tmp_path, str(tmp_path / "split.csv"))
+
+
+def test_lesions_that_a_split_leaves_out_are_counted(tmp_path):
+    one_lesion_each(tmp_path)
+    (tmp_path / "other.csv").write_text("file,split\n0.png,train\n1.png,test\n")
+    note = study_for(settings_for("acne", data=str(tmp_path), split=str(tmp_path / "other.csv"))).note
+    assert "other.csv leaves out 6 of the 8 lesions" in note
 
 
 def test_a_face_in_both_parts_is_an_error(tmp_path):

@@ -30,7 +30,8 @@ TINY = [
     *(part for name in ("fog", "contrast", "pixelate", "gaussian_noise") for part in ("--corruption", name)),
 ]
 CONDITIONS = [Condition(), *(Condition(name, 3) for name in ("fog", "contrast", "pixelate", "gaussian_noise"))]
-MODELS = {"baseline", "memory", "sturdy", "random", "prior", "majority", "stage1"}
+CONTROLS = {"random", "prior", "prior-balanced", "majority", "stage1", "stage1-balanced"}
+MODELS = {"baseline", "memory", "sturdy"} | CONTROLS
 
 
 def _obeys_ctrl_c():
@@ -109,6 +110,8 @@ def test_a_finished_run_holds_all_that_was_promised(run):
     assert f"report: {folder / 'report.html'}" in out
     assert "gain over the baseline" in out
     assert "evaluating gaussian_noise 3 (5 of 5 conditions" in err
+    first = next(line for line in err.splitlines() if line.startswith("clean, accuracy / balanced accuracy: "))
+    assert {each.rsplit(" ", 3)[0] for each in first.partition(": ")[2].split(", ")} == MODELS
     assert not (folder / "models" / ".training").exists()
 
 
@@ -219,7 +222,14 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("do not touch")
     with pytest.raises(StudyError, match="no run of a study"):
         folder_for(tmp_path, "0" * 24)
+    with pytest.raises(StudyError, match=r"thesis.tex is a file; --out names the folder"):
+        folder_for(tmp_path / "thesis.tex", "0" * 24)
     assert folder_for(tmp_path / "new", "0" * 24) == tmp_path / "new"
+
+
+def test_a_run_that_was_killed_before_its_settings_were_written_is_begun_again(tmp_path):
+    (tmp_path / "settings.part").write_text("{")
+    assert folder_for(tmp_path, "0" * 24) == tmp_path
 
 
 def test_a_plan_shows_every_setting_and_runs_nothing(tmp_path, monkeypatch):
@@ -249,6 +259,7 @@ def test_a_plan_shows_every_setting_and_runs_nothing(tmp_path, monkeypatch):
         (["study", "leaf", "--severity", "6"], "severity"),
         (["study", "leaf", "--backbone", "resnet1000"], "resnet1000"),
         (["study", "leaf", "--image-size", "big"], "WIDTHxHEIGHT"),
+        (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
         (["study", "color", "--data", "."], "generates its images"),
         (["study", "acne", "--feature", "paper"], "one feature"),
         (["report", "/nowhere/at/all"], "/nowhere/at/all"),

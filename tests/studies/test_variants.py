@@ -81,7 +81,7 @@ def test_networks_may_be_kept_elsewhere(maker, tmp_path):
 
 
 def test_lesions_of_one_face_are_never_on_both_sides_of_a_fold(tmp_path):
-    settings = settings_for("acne", n_train=12, n_test=8)
+    settings = settings_for("acne", n_train=20, n_test=8)
     study = study_for(settings)
     lesions = _Maker(study, settings, study.train, tmp_path, "vanilla", "efficientnet_lite0", 0, 0)
     assert lesions.groups.tolist() == [row["face"] for row in study.train.info]

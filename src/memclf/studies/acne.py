@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,6 +14,7 @@ from memclf.similarity import TreeSimilarity
 from memclf.studies.generated import skin_photographs
 from memclf.studies.generated.drawn import MARK
 from memclf.studies.settings import Settings
+from memclf.studies.splits import PARTS, checked_part, read_rows, read_split
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.vision import ImageCollection
 from memclf.vision.features import LesionFeatures
@@ -23,6 +23,9 @@ from memclf.vision.files import Pixels, window
 
 MARGIN = 3.0  # side of a crop, in sides of the lesion's box
 LEAST = 48  # pixels of a crop's side
+KINDS = ("photograph", "crop")
+LOOKED_AT = 50  # images, to see whether boxes are small
+SMALL = 1 / 6  # of the side of a crop; boxes are a third of it in crops as they are cut here
 HIDDEN = (
     "label",
     "fine_label",
@@ -41,6 +44,7 @@ Lesion = dict[str, Any]
 def acne_study(settings: Settings) -> Study:
     """Real lesions from a folder with ``lesions.csv``, or generated skin."""
     lesions: list[Lesion] | None
+    left_out = ""
     if settings.data is None:
         if settings.split is not None:
             raise StudyError("--split says which lesions of --data are for testing; give the folder too")
@@ -53,15 +57,18 @@ def acne_study(settings: Settings) -> Study:
             "does on skin"
         )
     else:
-        train, photographs, lesions = load_lesions(Path(settings.data), settings.split)
+        train, photographs, lesions, left_out = load_lesions(Path(settings.data), settings.split)
         about = lesions if lesions is not None else photographs.info
         source, what = whose(
             Path(settings.data), [str(row.get("face")) for row in (about if about is not None else [])]
         )
     test = photographs if lesions is None else crops(photographs, lesions)
     note = f"{what}; {len(train):,} training and {len(test):,} test lesions; {where_corrupted(settings)}"
+    note += f"; {left_out}" if left_out else ""
     if lesions is not None:
         note += "; photographs are corrupted whole, lesions cropped afterwards"
+    elif narrow := _small_boxes(test):
+        note += f"; {narrow}"
 
     def features(name: str) -> Any:
         return LesionFeatures()
@@ -92,55 +99,85 @@ def whose(folder: Path, faces: list[str]) -> tuple[str, str]:
     return "real", f"lesions in {folder}"
 
 
-def load_lesions(
-    folder: Path, split: str | None = None
-) -> tuple[ImageCollection, ImageCollection, list[Lesion] | None]:
-    """Training crops, test images and, if those are photographs of several lesions each, the lesions on them.
+class Lesions(NamedTuple):
+    """Training crops, test images and, if those are photographs, the lesions on them; what was left out, in words."""
+
+    train: ImageCollection
+    test: ImageCollection
+    on_photographs: list[Lesion] | None
+    left_out: str
+
+
+def load_lesions(folder: Path, split: str | None = None) -> Lesions:
+    """Training crops and test images, from crops or from photographs.
 
     Parameters
     ----------
     folder : path
         Holds ``lesions.csv``: `file` (relative to the folder), `split` ("train" or "test"), `label`, `face`, and the
-        box `x0`, `y0`, `x1`, `y1` in pixels of that file. If any file is listed more than once, all are photographs.
-        More columns (`mask`, `box_area`, `face_median_box_area`) are for `LesionFeatures`.
+        box `x0`, `y0`, `x1`, `y1` in pixels of that file. `kind` ("photograph" or "crop") says what the files are;
+        without it all are photographs if any is listed more than once. More columns (`mask`, `box_area`,
+        `face_median_box_area`) are for `LesionFeatures`.
     split : path or None
         Another CSV file with the columns `file` and `split`.
     """
     listing = folder / "lesions.csv"
-    rows = _rows_of(listing, ("file", "label"))
+    rows: list[Lesion] = list(read_rows(listing, ("file", "label")))
     if split is not None:
-        parts = {row["file"]: row["split"] for row in _rows_of(Path(split), ("file", "split"))}
-        rows = [{**row, "split": parts.get(row["file"], "")} for row in rows]
+        parts = read_split(Path(split), "file")
+        rows = [{**row, "split": parts.get(row["file"].strip(), "")} for row in rows]
     elif any("split" not in row for row in rows):
         raise StudyError(f"{listing} has no column split (train or test); add it or give --split FILE")
+    else:
+        rows = [{**row, "split": checked_part(row["split"], f"file {row['file']}", listing)} for row in rows]
     for row in rows:
         if row.get("mask"):
             row["mask"] = str(folder / row["mask"])
-    parts_of = {name: [row for row in rows if row["split"].strip().lower() == name] for name in ("train", "test")}
+    parts_of = {name: [row for row in rows if row["split"] == name] for name in PARTS}
     for name, found in parts_of.items():
         if not found:
-            raise StudyError(f"{listing} names no lesion for {name!r}")
+            raise StudyError(f"{split or listing} names no lesion for {name!r}")
+    how = _left_out(rows, split)
     for column in ("file", "face"):
         named = [{str(row.get(column) or "") for row in parts_of[name]} for name in ("train", "test")]
         if both := sorted((named[0] & named[1]) - {""}):
             raise StudyError(f"the {column} {both[0]} is in both train and test; keep it in one of them")
-    whole = len({row["file"] for row in rows}) < len(rows)
-    if not whole:
-        return _as_crops(folder, parts_of["train"]), _as_crops(folder, parts_of["test"]), None
+    if not _are_photographs(rows, listing):
+        return Lesions(_as_crops(folder, parts_of["train"]), _as_crops(folder, parts_of["test"]), None, how)
     train = crops(_photographs(folder, parts_of["train"]), parts_of["train"])
-    return train, _photographs(folder, parts_of["test"]), parts_of["test"]
+    return Lesions(train, _photographs(folder, parts_of["test"]), parts_of["test"], how)
 
 
-def _rows_of(file: Path, needed: tuple[str, ...]) -> list[Lesion]:
-    try:
-        with open(file, newline="", encoding="utf-8-sig") as stream:
-            rows: list[Lesion] = list(csv.DictReader(stream))
-    except OSError as error:
-        raise StudyError(f"{file} cannot be read: {error.strerror}") from error
-    missing = [name for name in needed if not rows or name not in rows[0]]
-    if missing:
-        raise StudyError(f"{file} needs the columns {', '.join(needed)}; {', '.join(missing)} is missing")
-    return rows
+def _left_out(rows: list[Lesion], split: str | None) -> str:
+    """What a split file does not mention, in words."""
+    left = sum(row["split"] == "" for row in rows)
+    return f"{Path(split).name} leaves out {left:,} of the {len(rows):,} lesions" if left and split else ""
+
+
+def _are_photographs(rows: list[Lesion], listing: Path) -> bool:
+    """Whether files show more than a lesion and what is around it, as the listing says or as it looks."""
+    kinds = {row.get("kind", "").strip().lower() for row in rows}
+    if kinds == {""}:
+        return len({row["file"] for row in rows}) < len(rows)
+    if len(kinds) > 1 or not kinds <= set(KINDS):
+        raise StudyError(f"the column kind of {listing} holds {' or '.join(KINDS)}, the same in all rows")
+    return kinds == {"photograph"}
+
+
+def _small_boxes(test: ImageCollection) -> str:
+    """A warning if what are said to be crops look like photographs with one lesion each."""
+    boxes = [given_box(row) for row in (test.info if test.info is not None else ())][:LOOKED_AT]
+    if not boxes or None in boxes:
+        return ""
+    sides = []
+    for number, (x0, y0, x1, y1) in enumerate(cast(list[Box], boxes)):
+        sides.append(max(x1 - x0, y1 - y0) / min(test[number].shape[:2]))
+    if np.median(sides) >= SMALL:
+        return ""
+    return (
+        "BOXES ARE SMALL beside the images: if these are photographs with one lesion each, say so in a column kind "
+        "(photograph), or networks see whole faces"
+    )
 
 
 def _as_crops(folder: Path, rows: list[Lesion]) -> ImageCollection:

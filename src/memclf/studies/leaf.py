@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +16,7 @@ from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies.generated import leaf_pictures
 from memclf.studies.generated.drawn import MARK
 from memclf.studies.settings import Settings
+from memclf.studies.splits import read_split
 from memclf.studies.study import WORKERS, Study, corrupting, where_corrupted
 from memclf.studies.variants import graded_memories
 from memclf.vision import ImageCollection
@@ -105,7 +105,7 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
         second = train_test_split(free, test_size=share, random_state=0, stratify=np.asarray(images.labels)[free])[1]
         first = np.setdiff1d(np.arange(len(ids)), second)
         return images[first], images[np.sort(second)], "a stratified fifth for testing"
-    parts = _read_split(file)
+    parts = read_split(file, "id")
     chosen = {name: _rows(ids, parts, name, file) for name in ("train", "test")}
     left = len(ids) - len(chosen["train"]) - len(chosen["test"])
     how = f"split by {file.name}" + (f", which leaves out {left} of the {len(ids)} images" if left else "")
@@ -137,23 +137,6 @@ def taught(test: ImageCollection) -> str:
         "the expert feature (in memory, stage1 and augmented) was taught by outlines of 300 leaves of this data set, "
         f"{among}, which the baseline has not seen"
     )
-
-
-def _read_split(file: Path) -> dict[str, str]:
-    try:
-        with open(file, newline="", encoding="utf-8-sig") as stream:
-            rows = [(row["id"].strip(), row["split"].strip().lower()) for row in csv.DictReader(stream)]
-    except OSError as error:
-        raise StudyError(f"{file} cannot be read: {error.strerror}") from error
-    except (KeyError, AttributeError) as error:
-        raise StudyError(f"{file} needs the columns id and split (train or test)") from error
-    parts: dict[str, str] = {}
-    for name, part in rows:
-        if part not in ("train", "test"):
-            raise StudyError(f"{file} says {part!r} for id {name}; the column split holds train or test")
-        if parts.setdefault(name, part) != part:
-            raise StudyError(f"{file} puts id {name} into both train and test")
-    return parts
 
 
 def _rows(ids: Array, parts: dict[str, str], name: str, file: Path) -> Array:

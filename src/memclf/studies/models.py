@@ -149,7 +149,7 @@ class _Maker:
         chosen = self.settings
         return ImageClassifier(
             self.backbone,
-            pretrained=chosen.pretrained,
+            pretrained={"none": None, "published": True}.get(chosen.pretrained, chosen.pretrained),
             image_size=chosen.image_size,
             recipe=self.recipe,
             train=chosen.train,

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 import memclf
-from memclf.evaluate import Condition, Contender, Store, evaluate, summarise
+from memclf.evaluate import Condition, Contender, Name, Store, evaluate, summarise
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
@@ -33,6 +33,7 @@ PLAIN = {
     ("local_epochs", "None"): "as epochs",
     ("schedule", "None"): "constant",
 }
+PART = ".part"  # of files that are being written
 RESULTS, BOUNDS = "results.sqlite", "bounds.json"
 
 
@@ -59,7 +60,7 @@ def run_study(
     watch = Watch(console)
     study = study_for(settings)
     _check_images(study)
-    digest = settings.fingerprint(study.digest() + memclf.__version__)
+    digest = settings.fingerprint(study.digest() + memclf.__version__ + _machine())
     folder = folder_for(out, digest)
     if folder != out:
         watch.says(f"{out} holds a run with other settings or other data; this one goes to {folder}")
@@ -74,10 +75,13 @@ def run_study(
         try:
 
             def measure(fitted: list[Contender], conditions: Sequence[Condition] = (), watcher: Any = None) -> None:
+                new = {each.name for each in fitted} - {each.name for each in contenders}
                 contenders[:] = fitted
                 test = study.test
                 options = {"groups": study.groups(test), "store": store, "study": study.name, "watcher": watcher}
-                evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
+                rows = evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
+                if watcher is None:  # the first thing to be seen, perhaps hours before the rest
+                    watch.says(_first_look(rows, new))
 
             # The clean test set at once, so that there is something to see while others are trained.
             verbose = int(console.is_terminal)
@@ -100,6 +104,20 @@ def run_study(
     return folder
 
 
+def _machine() -> str:
+    """What trained networks depend on beside the settings: sums over threads come out a little differently."""
+    import torch
+
+    return f"torch {torch.__version__} on {torch.get_num_threads()} threads"
+
+
+def _first_look(rows: list[dict[str, Any]], new: set[Name]) -> str:
+    """What those who have just been trained make of the clean test images."""
+    shown = [row for row in rows if tuple(row[part] for part in Name._fields) in new]
+    scores = (f"{r['model']} {100 * r['accuracy']:.1f} / {100 * r['balanced_accuracy']:.1f}" for r in shown)
+    return f"clean, accuracy / balanced accuracy: {', '.join(scores)}"
+
+
 def _check_images(study: Any) -> None:
     """Images that cannot be read are found before hours of training, all of them at once."""
     for images in (study.train, study.test):
@@ -113,7 +131,9 @@ def folder_for(out: Path, fingerprint: str) -> Path:
     number = 1
     while True:
         folder = out if number == 1 else out.with_name(f"{out.name}-{number}")
-        if not folder.exists() or not any(folder.iterdir()):
+        if folder.exists() and not folder.is_dir():
+            raise StudyError(f"{folder} is a file; --out names the folder of the run")
+        if not folder.exists() or not any(each.suffix != PART for each in folder.iterdir()):  # killed at once
             return folder
         try:
             found = json.loads((folder / "settings.json").read_text())["fingerprint"]
@@ -193,7 +213,7 @@ def _write(file: Path, content: dict[str, Any]) -> None:
     """All of it or nothing: a run may be killed at any moment."""
     text = json.dumps(content, indent=1) + "\n"
     if not file.is_file() or file.read_text() != text:
-        part = file.with_suffix(".part")
+        part = file.with_suffix(PART)
         part.write_text(text)
         os.replace(part, file)
 

@@ -17,6 +17,7 @@ PAPER_RECIPES = ("vanilla", "adversarial", "augmix", "cutmix", "noisymix", "mani
 PAPER_BACKBONES = ("resnet50", "resnet18", "resnet34", "vgg11", "vgg16")
 LOCAL = ("heads", "networks")
 FEATURES = ("robust", "paper")
+PRETRAINED = ("auto", "bundled", "none", "published")
 LEAST_SIDE = 32  # pixels; smaller images are beyond the corruptions
 
 
@@ -38,7 +39,8 @@ class Settings:
         Table of severities, and the size (height, width) at which corruptions act; None: the image's own.
     image_size : (height, width)
         Of the networks' input.
-    pretrained : as in `ImageClassifier`
+    pretrained : {"auto", "bundled", "none", "published"} or a file
+        Weights that networks start from; see `ImageClassifier`, which says None and True for "none" and "published".
     train : {"all", "head"}
         Fine-tune the network, or its last layer alone.
     local : {"heads", "networks"}
@@ -79,7 +81,7 @@ class Settings:
     preset: str = "imagenet-c"
     corrupt_at: tuple[int, int] | None = None
     image_size: tuple[int, int] = (128, 128)
-    pretrained: Any = "auto"
+    pretrained: str = "auto"
     train: str = "head"
     local: str = "heads"
     epochs: int = 40
@@ -119,7 +121,7 @@ class Settings:
     def fingerprint(self, data: str = "") -> str:
         """The same for runs whose rows may stand together: same settings, same data."""
         text = json.dumps(self.as_dict(), sort_keys=True) + data
-        if isinstance(self.pretrained, str) and Path(self.pretrained).is_file():
+        if Path(self.pretrained).is_file():
             text += hashlib.blake2b(Path(self.pretrained).read_bytes()).hexdigest()
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
@@ -164,7 +166,7 @@ _SCALES: dict[str, dict[str, dict[str, Any]]] = {
             "severities": (1, 2, 3, 4, 5),
             "recipes": PAPER_RECIPES,
             "backbones": PAPER_BACKBONES,
-            "pretrained": True,
+            "pretrained": "published",
             "image_size": (224, 224),
             "train": "all",
             "local": "networks",
@@ -242,6 +244,10 @@ def _check(settings: Settings) -> None:
         value = getattr(settings, name)
         if value is not None and not value > 0:
             raise StudyError(f"{name} must be above 0, got {value}")
+    if settings.pretrained not in PRETRAINED and not Path(settings.pretrained).is_file():
+        raise StudyError(
+            f"pretrained must be {', '.join(PRETRAINED)} or a file with weights; there is no file {settings.pretrained}"
+        )
     if settings.folds < 2:
         raise StudyError(f"folds must be at least 2, got {settings.folds}")
     if min(settings.seeds) < 0 or settings.patch_size < 2 * LEAST_SIDE:

@@ -1,0 +1,46 @@
+"""Which images are for training and which for testing, as a CSV file says."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from memclf.exceptions import StudyError
+
+PARTS = ("train", "test")
+
+
+def read_rows(file: Path, needed: tuple[str, ...]) -> list[dict[str, str]]:
+    """The rows of a CSV file that has at least these columns; what a short row lacks is empty."""
+    try:
+        with open(file, newline="", encoding="utf-8-sig") as stream:
+            reader = csv.DictReader(stream, restval="")
+            rows = [{name: text for name, text in row.items() if name is not None} for row in reader]
+    except OSError as error:
+        raise StudyError(f"{file} cannot be read: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise StudyError(f"{file} is no CSV file: {error}") from error
+    missing = [name for name in needed if not rows or name not in rows[0]]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        raise StudyError(
+            f"{file} needs the columns {' and '.join(needed)}; {' and '.join(missing)} {verb} missing or empty"
+        )
+    return rows
+
+
+def read_split(file: Path, column: str) -> dict[str, str]:
+    """Name of an image, from this column, to "train" or "test"."""
+    parts: dict[str, str] = {}
+    for row in read_rows(file, (column, "split")):
+        name, part = row[column].strip(), checked_part(row["split"], f"{column} {row[column].strip()}", file)
+        if parts.setdefault(name, part) != part:
+            raise StudyError(f"{file} puts {column} {name} into both train and test")
+    return parts
+
+
+def checked_part(part: str, whose: str, file: Path) -> str:
+    found = part.strip().lower()
+    if found not in PARTS:
+        raise StudyError(f"{file} says {part!r} for {whose}; the column split holds train or test")
+    return found

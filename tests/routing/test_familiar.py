@@ -65,6 +65,7 @@ def test_known_is_what_is_not_answered_unknown(settings):
     ways = clf.route(NEW)
     np.testing.assert_array_equal(ways.known, clf.predict(NEW) != -1)
     np.testing.assert_array_equal(ways.known, clf.predict_proba(NEW).any(axis=1))
+    np.testing.assert_array_equal(ways.known, [item.known for item in clf.explain(NEW)])
     np.testing.assert_array_equal(ways.memory, np.where(ways.known, ways.nearest, -1))
     np.testing.assert_array_equal(ways.branch, np.where(ways.known, ways.nearest, 2))
 
@@ -99,6 +100,8 @@ def test_nobody_looks_twice_how_strange_cases_are(fallback, looks):
     np.testing.assert_array_equal(clf.predict_proba_routed(NEW, ways), chances)
     assert np.isfinite(clf.strangeness_routed(NEW, ways)).all()
     assert len(looks) == 3
+    clf.explain(NEW)
+    assert len(looks) == 4
 
 
 def test_stage_one_declines_what_the_memory_classifier_declines():

@@ -1,5 +1,7 @@
 """Explanations where the memory's classifier need not have the last word: they say who answered, and why."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -124,6 +126,22 @@ def test_a_product_that_nobody_guards_counts_the_classifier_fully():
         assert item.share == pytest.approx(1.0)
         assert item.answered_by == "memory"
         assert ", together " in item.sentence
+
+
+def test_a_product_names_only_those_that_have_learned_weights():
+    clf = fitted(combine="stacked")
+    clf.combination_ = replace(clf.combination_, weights=np.array([1.0, 0.0, 0.0, 3.0]))
+    shown = clf.explain(USUAL)
+    assert not any("labels" in item.sentence or "together" in item.sentence for item in shown)
+    turned = [item for item in shown if item.answer != top(item.local)]
+    assert turned
+    for item in turned:
+        chance = item.probabilities[item.answer]
+        assert f", in view of how common the classes are {item.answer!r} ({chance:.2f})" in item.sentence
+    clf.combination_ = replace(clf.combination_, weights=np.array([0.0, 0.0, 1.0, 0.0]))
+    for item in clf.explain(USUAL):
+        assert item.answered_by == "labels"
+        assert "does not count, since on held-out cases it did not help" in item.sentence
 
 
 @pytest.mark.parametrize("more", [{}, {"competence": "mahalanobis"}, {"combine": "product"}], ids=str)

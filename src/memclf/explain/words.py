@@ -65,7 +65,7 @@ def _said(item: Explanation) -> str:
 def _classifier_alone(item: Explanation) -> str:
     chances = (item.probabilities if item.local is None else item.local) or {}
     said = item.answer if item.local is None else _most(chances)
-    if item.origin == "constant" and not item.views:
+    if item.origin == "constant" and not item.views and said == item.outcome:
         if item.cluster_size == 1:
             return f"it is alone in its cluster and is {said!r}"
         return f"all {item.cluster_size} cases of its cluster are {said!r}"
@@ -91,7 +91,8 @@ def _labels_alone(item: Explanation) -> str:
         why = f"{_labels(item)} say {labelled!r} ({labels[labelled]:.2f}), {COMMON} {_outcome(item)}"
     which = f"which would say {said!r} ({local[said]:.2f})"
     whose = f"the classifiers there, {which}, do" if item.views else f"its {_kind(item)}, {which}, does"
-    reason = "held-out cases gave it no weight" if item.competence is None else f"the case is {_strange(item)}"
+    strange = item.competence is not None and item.competence <= 0.5  # up to the median nothing is faded
+    reason = f"the case is {_strange(item)}" if strange else "on held-out cases it did not help"
     return f"{why}; {whose} not count, since {reason}"
 
 

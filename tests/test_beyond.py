@@ -79,7 +79,7 @@ def test_every_part_works_by_itself_saves_and_explains(settings, tmp_path):
     assert (answers[~known] == -1).all()
     assert np.mean(answers == y[1::2]) > 0.8
     told = clf.explain(X[1:8:2])
-    assert ("rare classes favoured" in str(told)) == bool(settings.get("balance"))
+    assert ("rare classes weighed up" in str(told)) == bool(settings.get("balance"))
     assert [each.answer for each in told] == answers[:4].tolist()
     memclf.save(clf, tmp_path / "model")
     again = memclf.load(tmp_path / "model")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,6 +83,15 @@ def trusting(clf: MemoryClassifier, X: Any, routes: Routes) -> Routes:
     return routes if trust is None else routes.trusting(trust >= clf.min_trust)
 
 
+def recognising(clf: MemoryClassifier, X: Any, routes: Routes) -> Routes:
+    """The same routes, but for cases that are too strange to their classifiers. Looks only if that can matter."""
+    calibration = getattr(clf, "calibration_", None)  # what is fitted to a fold has none
+    if calibration is None or not clf.declines_strange or routes.strangeness is not None:
+        return routes
+    strange = strangeness(clf, X, routes.nearest)
+    return routes.recognising(~clf.too_strange(calibration.competence(strange)), strange)
+
+
 def balanced(P: Array, prior: Array, balance: float) -> Array:
     """Probabilities in relation to how common the classes are, to the power of `balance`."""
     if not balance:
@@ -143,7 +152,7 @@ def opinions_about(clf: MemoryClassifier, X: Any, routes: Routes) -> tuple[Opini
     else:
         weights = _one_hot(routes.nearest, routes.n_memories)
         local = pool.ask(clf.estimators_, routes.nearest, X, "predict_proba", np.zeros(shape), clf.classes_)
-    strange = strangeness(clf, X, routes.nearest)
+    strange = strangeness(clf, X, routes.nearest) if routes.strangeness is None else routes.strangeness
     return Opinions(local, weights @ clf.label_distributions_, clf.frequencies_), strange
 
 
@@ -164,17 +173,44 @@ def asked(clf: MemoryClassifier, X: Any, routes: Routes, method: str, out: Array
     return found
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """What a memory classifier makes of the opinions about some cases.
+
+    Attributes
+    ----------
+    opinions : Opinions
+    routes : Routes
+        In which cases that are too strange go to no memory.
+    competence : ndarray or None
+        None where nobody looks.
+    P : ndarray of shape (cases, classes)
+        Probabilities, before rare classes are weighed up.
+    """
+
+    opinions: Opinions
+    routes: Routes
+    competence: Array | None
+    P: Array
+
+
+def weighed(clf: MemoryClassifier, X: Any, routes: Routes) -> Weighed:
+    """The opinions about the cases, by the nearest memory, and what they are together."""
+    opinions, strange = opinions_about(clf, X, routes)
+    competent = None
+    if clf.calibration_ is not None:
+        competent = clf.calibration_.competence(strange)
+        opinions = replace(opinions, excess=clf.calibration_.excess(strange))
+        routes = routes.recognising(routes.familiar & ~np.asarray(clf.too_strange(competent)), strange)
+    P = opinions.local if clf.combination_ is None else clf.combination_(opinions, competent)
+    return Weighed(opinions, routes, competent, P)
+
+
 def combined(clf: MemoryClassifier, X: Any, routes: Routes) -> Array:
     """Probabilities, made of what local classifiers and memories say; all zero for unknown."""
     X = _cases.remembering(X)  # several look at the same images
-    opinions, strange = opinions_about(clf, X, routes)
-    trusted, known = None, routes.known
-    if clf.calibration_ is not None:
-        trusted = clf.calibration_.competence(strange)
-        opinions = replace(opinions, excess=clf.calibration_.excess(strange))
-        known = known & ~np.asarray(clf.too_strange(trusted))
-    P = opinions.local if clf.combination_ is None else clf.combination_(opinions, trusted)
-    P = balanced(P, opinions.prior, float(clf.balance))
+    found = weighed(clf, X, routes)
+    P, known = balanced(found.P, found.opinions.prior, float(clf.balance)), found.routes.known
     if clf.fallback == "nearest":
         return P
     if clf.fallback_ is None:

@@ -468,8 +468,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     # ---------------------------------------------------------------------------------------------- answering
 
     def route(self, X: Any) -> Routes:
-        """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not."""
+        """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not.
+
+        A case is known if somebody answers for its memory: the threshold is met, the features trust their description
+        (`min_trust`), and the case is not too strange to the memory's classifier (`competence` with conformal
+        thresholds). With ``fallback="unknown"`` those that are not known are answered unknown.
+        """
         X = _cases.read_once(_cases.as_cases(X))
+        return answer.recognising(self, X, self._sent(X))
+
+    def _sent(self, X: Any) -> Routes:
+        """`route` by similarity and trust alone: whoever answers looks at how strange the cases are anyway."""
         return answer.trusting(self, X, answer.routed(self, self._describe(X)))
 
     def similarities(self, X: Any) -> Array:
@@ -486,7 +495,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The answer of each case's local classifier, or what `fallback` says where no threshold is met."""
         X = _cases.read_once(_cases.as_cases(X))
-        return self.predict_routed(X, self.route(X))
+        return self.predict_routed(X, self._sent(X))
 
     def predict_routed(self, X: Any, routes: Routes) -> Array:
         """`predict` for cases whose routes are known already, so that they are not described again."""
@@ -502,7 +511,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
         X = _cases.read_once(_cases.as_cases(X))
-        return self.predict_proba_routed(X, self.route(X))
+        return self.predict_proba_routed(X, self._sent(X))
 
     def predict_proba_routed(self, X: Any, routes: Routes) -> Array:
         """`predict_proba` for cases whose routes are known already."""
@@ -514,12 +523,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def strangeness(self, X: Any) -> Array:
         """How strange each case is to the classifier of its nearest memory; needs `competence`. Higher is stranger."""
         X = _cases.read_once(_cases.as_cases(X))
-        return self.strangeness_routed(X, self.route(X))
+        return self.strangeness_routed(X, answer.routed(self, self._describe(X)))
 
     def strangeness_routed(self, X: Any, routes: Routes) -> Array:
         """`strangeness` for cases whose routes are known already."""
         if self.competence is None:
             raise ValueError("nobody looks at how strange cases are: give competence='mahalanobis', for example")
+        if routes.strangeness is not None:
+            return routes.strangeness
         return answer.strangeness(self, X, routes.nearest)
 
     def membership(self, X: Any) -> Array:
@@ -528,12 +539,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         A case whose views go different ways is not described surely.
         """
         X = _cases.read_once(_cases.as_cases(X))
-        return answer.membership(self, X, self.route(X))
+        return answer.membership(self, X, answer.routed(self, self._describe(X)))
 
     def competences(self, X: Any) -> Array:
         """The competence for each case, from 0 to 1; needs `competence`. Many low ones mean drift."""
         X = _cases.read_once(_cases.as_cases(X))
-        strange = self.strangeness_routed(X, self.route(X))
+        strange = self.strangeness(X)
         return np.ones(len(strange)) if self.calibration_ is None else self.calibration_.competence(strange)
 
     @property
@@ -541,9 +552,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         """Whether the local classifiers alone answer, as in the paper."""
         return not self._learns() and not self.views and not self.balance
 
+    @property
+    def declines_strange(self) -> bool:
+        """Whether cases can be too strange to their classifier to be answered: with conformal thresholds."""
+        return self.competence is not None and self._conformal()
+
     def too_strange(self, competence: Any) -> Any:
         """Whether cases of this competence come out unknown: with conformal thresholds, the strangest do."""
-        if competence is None or not self._conformal():
+        if competence is None or not self.declines_strange:
             return False
         return competence <= getattr(self, "strange_rate_", self.unknown_rate / 2)  # older model folders lack it
 

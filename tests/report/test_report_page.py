@@ -300,6 +300,17 @@ def test_a_damaged_picture_or_entry_does_not_stop_the_report(made):
     assert "no picture" in page_of(run).words
 
 
+@pytest.mark.parametrize(("similarity", "why"), [(0.45, "not similar enough"), (0.9, "which does not answer")])
+def test_an_unknown_case_is_not_called_unlike_its_memory_if_it_is_like_it(made, similarity, why):
+    run = made(**small(exhibits=True))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    exhibits["routes"] = [{**exhibits["routes"][5], "similarity": similarity}]
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    text = build(run).read_text(encoding="utf-8")
+    assert f"The nearest memory, 2, {why}" in text
+    assert ('class="below"' in text) == (similarity < 0.7)
+
+
 def test_building_again_gives_the_same_files(whole):
     made_once = [file for file in whole.rglob("*") if file.suffix in (".html", ".md", ".csv", ".tex", ".png")]
     first = {file: file.read_bytes() for file in made_once}

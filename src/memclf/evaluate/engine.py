@@ -184,9 +184,10 @@ def _measured(
 
 
 def _sent(routes: Routes, memory: Array) -> Routes:
-    """The same cases, sent to these memories instead."""
+    """The same cases, sent to these memories instead, where nobody has looked yet how strange they are."""
     known = memory >= 0
-    return replace(routes, memory=memory, nearest=np.where(known, memory, routes.nearest), known=known)
+    nearest = np.where(known, memory, routes.nearest)
+    return replace(routes, memory=memory, nearest=nearest, known=known, familiar=np.ones_like(known), strangeness=None)
 
 
 def _classes(contenders: Sequence[Contender], y: Array) -> Array:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from memclf import _cases
 from memclf._numbers import Array
-from memclf.answer import opinions_about, trusting
+from memclf.answer import Weighed, trusting, weighed
+from memclf.explain import words
+from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.evidence import Evidence, evidence_for
+from memclf.explain.shares import shares
 from memclf.routing import route
 
 if TYPE_CHECKING:
@@ -28,9 +30,11 @@ class Explanation:
     answer : label
         The class, or the unknown label.
     known : bool
-        Whether the memory's threshold is met.
-    answered_by : {"memory", "nearest", "fallback", "nobody"}
-        Whose classifier answered.
+        Whether somebody answers for the memory: its threshold is met, the description trusted, the case not too
+        strange to its classifier.
+    answered_by : {"memory", "labels", "nearest", "fallback", "nobody"}
+        Who answered: the classifier of the memory, alone or weighed against the labels around it; those labels alone;
+        the same as "memory", though the memory's threshold is not met; the fallback's classifier; nobody.
     memory, memory_row, memory_case
         Number of the memory, its row in the training data, and the memory itself.
     similarity, threshold : float
@@ -39,9 +43,11 @@ class Explanation:
     cluster_size, cluster_classes
         What the memory's cluster holds: training cases, and how many of each class.
     classifier, origin : str
-        Kind of the classifier that answered and how it came about (see `Pool`).
+        Kind of the classifier that answered ("labels" if none did) and how it came about (see `Pool`).
+    local_classifier : str
+        Kind of the memory's own classifier, whether it counted or not.
     probabilities : dict or None
-        Its probability for each class.
+        The answer's probability for each class.
     evidence : tuple of Evidence
         Features that weighed most, if the classifier tells.
     similarities : ndarray
@@ -54,14 +60,23 @@ class Explanation:
         For images described by an expert feature: draws into an image what the feature saw there.
     trusted : bool
         Whether the expert feature trusts its own description of the case.
+    familiar : bool
+        False where the case is too strange to the classifier of its memory to be answered.
     local, labels : dict or None
-        Where the classifier does not answer alone: what it says by itself, and what the labels of the memories say.
+        Where the classifier need not answer alone: what it says by itself, and what the labels of the memories say.
+    combine : {"local", "product", "stacked"}
+        How the two make an answer.
+    share, labels_share : float
+        How much each of them counts in the answer; 0: not at all. With ``combine="local"`` they add up to 1. In a
+        product the first is how much of its usual power the classifier has, the second the power of the labels.
     competence : float or None
         Share of held-out training cases that are at least as strange to the classifier, the case itself counted.
     as_strange, held_out : int or None
         How many held-out training cases are at least as strange, of how many.
     balance : float
-        How much rare classes were favoured.
+        How much rare classes were weighed up.
+    unbalanced : dict or None
+        The probabilities before they were.
     views : int
         Mild views of the case that were routed beside it.
     bound : Bound or None
@@ -93,12 +108,18 @@ class Explanation:
     measured: tuple[tuple[str, float, float], ...] = ()
     overlay: Any = field(default=None, repr=False)
     trusted: bool = True
+    familiar: bool = True
+    local_classifier: str = ""
     local: dict[Any, float] | None = None
     labels: dict[Any, float] | None = None
+    combine: str = "local"
+    share: float = 1.0
+    labels_share: float = 0.0
     competence: float | None = None
     as_strange: int | None = None
     held_out: int | None = None
     balance: float = 0.0
+    unbalanced: dict[Any, float] | None = None
     views: int = 0
     bound: Any = field(default=None, repr=False)
 
@@ -107,68 +128,21 @@ class Explanation:
         """What theory promises, for all cases and for those of this memory; empty if it was not asked."""
         if self.bound is None:
             return ""
-        own = self.bound.promise_for(self.memory) if self.answered_by in ("memory", "nearest") else None
+        own = None if self.answered_by in ("fallback", "nobody") else self.bound.promise_for(self.memory)
         if own is None:
             return str(self.bound.sentence)
         for_these = f"at most {100 * own:.1f} %" if own < 1 else "nothing is promised"
         return f"{self.bound.sentence} For the cases of this memory: {for_these}."
 
     @property
+    def outcome(self) -> Any:
+        """What would have been answered without weighing up rare classes."""
+        return self.answer if self.unbalanced is None else max(self.unbalanced, key=self.unbalanced.__getitem__)
+
+    @property
     def sentence(self) -> str:
         """Why this answer, or why unknown, in one sentence."""
-        name = self.memory_case.key(0) if hasattr(self.memory_case, "key") else None
-        who = f"memory {self.memory} (training case {self.memory_row}{f', {name}' if name else ''})"
-        near = f"similarity {self.similarity:.3f}, threshold {self.threshold:.3f}"
-        holds = ", ".join(f"{n} of {label!r}" for label, n in self.cluster_classes.items() if n)
-        if self.answered_by in ("nobody", "fallback"):
-            if not self.trusted:
-                why = "the features do not trust their own description of the case, so it is sent to no memory"
-            elif not self.known:
-                why = f"the most similar memory is {who}, and it is not similar enough ({near})"
-            else:
-                why = f"the most similar memory is {who} ({near}), but the case is strange to its classifier"
-                why += f" ({self._strange()})"
-            if self.answered_by == "nobody":
-                return f"Unknown: {why}."
-            return f"Answer {self.answer!r} by the fallback, {self.classifier}: {why}."
-        although = "" if self.known else ", which is not enough"
-        if self.local is not None and self.labels is not None:
-            why = self._weighed(holds)
-        elif self.origin == "constant":
-            why = f"all {self.cluster_size} cases of its cluster are {self.answer!r}"
-            if self.cluster_size == 1:
-                why = f"it is alone in its cluster and is {self.answer!r}"
-        else:
-            chance = ""
-            if self.probabilities is not None and self.answer in self.probabilities:
-                chance = f" with probability {self.probabilities[self.answer]:.2f}"
-            why = f"its {self.classifier} says so{chance}; its cluster holds {holds}"
-            why += {
-                "merged": " and shares a classifier with the cluster of another memory",
-                "handed to global": " and is too small for a classifier of its own, so the global one answers",
-            }.get(self.origin, "")
-        most = "most like" if self.margin is None or self.margin >= 0 else "most like, of those whose threshold is met,"
-        return f"Answer {self.answer!r}: {most} {who}, {near}{although}; {why}."
-
-    def _weighed(self, holds: str) -> str:
-        """Who said what, where the local classifier does not answer alone."""
-        local, labels = self.local or {}, self.labels or {}
-        said, labelled = (max(each, key=each.__getitem__) for each in (local, labels))
-        whose = f"the labels of the memories that it and {self.views} views of it go to" if self.views else ""
-        theirs = f"{whose or f'the labels of its cluster ({holds})'} say {labelled!r} ({labels[labelled]:.2f})"
-        joined = "and" if said == labelled else "but"
-        who = "constant classifier" if self.origin == "constant" else self.classifier
-        why = f"its {who} says {said!r} ({local[said]:.2f}) {joined} {theirs}"
-        if self.probabilities is not None and self.answer in self.probabilities:
-            favoured = f", rare classes favoured (balance {self.balance:g})" if self.balance else ""
-            why += f", together {self.answer!r} ({self.probabilities[self.answer]:.2f}{favoured})"
-        if self.competence is not None and self.competence < STRANGE:
-            why += f"; the classifier counts for less, since the case is strange to it ({self._strange()})"
-        return why
-
-    def _strange(self) -> str:
-        share = f"{self.as_strange} of {self.held_out} held-out training cases are as strange"
-        return f"competence {self.competence:.3f}: {share}"
+        return words.sentence(self)
 
     def beside(self) -> list[tuple[str, str, str]]:
         """The case beside its memory: name of a column, the case's value, the memory's value.
@@ -269,7 +243,7 @@ class Explanations:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return _STYLE + "".join(_card(item) for item in self.items)
+        return STYLE + "".join(card(item) for item in self.items)
 
 
 def explain(clf: MemoryClassifier, X: Any) -> Explanations:
@@ -277,13 +251,15 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     X = _cases.read_once(_cases.as_cases(X))
     block = clf.similarities(X).T
     routes = trusting(clf, X, route(block, clf.thresholds_, clf.rule))
-    opinions, competence, stranger, held_out = None, None, None, None
+    found: Weighed | None = None
+    stranger, held_out = None, None
     if not clf.answers_locally:
         X = _cases.remembering(X)
-        opinions, strange = opinions_about(clf, X, routes)
-        if clf.calibration_ is not None:
-            competence, stranger = clf.calibration_.competence(strange), clf.calibration_.as_strange(strange)
-            held_out = len(clf.calibration_.held)
+        found = weighed(clf, X, routes)
+        routes = found.routes
+        if clf.calibration_ is not None and routes.strangeness is not None:
+            stranger, held_out = clf.calibration_.as_strange(routes.strangeness), len(clf.calibration_.held)
+    heard = None if found is None else shares(clf, found)
     answers = clf.predict_routed(X, routes)
     chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
     feature: Any = getattr(clf.similarity_, "features_", None)
@@ -292,15 +268,14 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
     items = []
     for i, way in enumerate(routes):
         k = way.nearest
-        if way.known and not clf.too_strange(None if competence is None else competence[i]):
-            by, estimator = "memory", clf.estimators_[k]
-        elif clf.fallback == "nearest":
-            by, estimator = "nearest", clf.estimators_[k]
-        elif clf.fallback_ is not None:
-            by, estimator = "fallback", clf.fallback_
+        at_memory = way.known or clf.fallback == "nearest"
+        share, labels_share = (1.0, 0.0) if heard is None else (float(heard[0][i]), float(heard[1][i]))
+        if not at_memory:
+            by, estimator = ("nobody", None) if clf.fallback_ is None else ("fallback", clf.fallback_)
+        elif share < words.ALONE:
+            by, estimator = "labels", None
         else:
-            by, estimator = "nobody", None
-        origin = clf.pool_.origins[k] if by in ("memory", "nearest") else by
+            by, estimator = "memory" if way.known else "nearest", clf.estimators_[k]
         answer = answers[i].item() if isinstance(answers[i], np.generic) else answers[i]
         case, memory = _cases.take(X, np.array([i])), _cases.take(clf.memories_, np.array([k]))
         several = way.runner_up >= 0
@@ -321,8 +296,8 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 margin=way.margin if several else None,
                 cluster_size=int(clf.cluster_counts_[k].sum()),
                 cluster_classes=dict(zip(clf.classes_.tolist(), clf.cluster_counts_[k].tolist(), strict=True)),
-                classifier="nobody" if estimator is None else _name(estimator),
-                origin=origin,
+                classifier=by if estimator is None else _name(estimator),
+                origin=clf.pool_.origins[k] if at_memory else by,
                 probabilities=_named(clf, chances[i]) if has_chances and chances is not None else None,
                 evidence=() if estimator is None else evidence_for(estimator, case, memory, answer),
                 memory_case=memory,
@@ -332,12 +307,18 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 measured=() if measured is None else _measured(feature, measured[0][i], measured[1][k]),
                 overlay=overlay,
                 trusted=way.trusted,
-                local=None if opinions is None else _named(clf, opinions.local[i]),
-                labels=None if opinions is None else _named(clf, opinions.memory[i]),
-                competence=None if competence is None else float(competence[i]),
+                familiar=way.familiar,
+                local_classifier=_name(clf.estimators_[k]),
+                local=None if found is None else _named(clf, found.opinions.local[i]),
+                labels=None if found is None else _named(clf, found.opinions.memory[i]),
+                combine=clf.combine,
+                share=share if at_memory else 0.0,
+                labels_share=labels_share if at_memory else 0.0,
+                competence=None if found is None or found.competence is None else float(found.competence[i]),
                 as_strange=None if stranger is None else int(stranger[i]),
                 held_out=held_out,
                 balance=float(clf.balance),
+                unbalanced=_named(clf, found.P[i]) if found is not None and at_memory else None,
                 views=int(clf.views),
                 bound=getattr(clf, "bound_", None),
             )
@@ -373,51 +354,4 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-STRANGE = 0.05  # competence from which on downwards an explanation mentions it
-COLUMNS = 6  # of a case beside its memory
 LETTERS = 60  # of a value
-
-
-_STYLE = """<style>
-.memclf{font:14px/1.45 system-ui,sans-serif;border:1px solid #8886;border-radius:8px;padding:10px 14px;margin:8px 0;
-max-width:46rem}
-.memclf b{font-size:1.1em}.memclf .no{color:#b3261e}.memclf .yes{color:#1b7a3d}
-.memclf .bar{position:relative;height:12px;background:#8882;border-radius:6px;margin:6px 0 2px}
-.memclf .bar i{position:absolute;left:0;top:0;bottom:0;border-radius:6px;background:#3b6fb5}
-.memclf .bar u{position:absolute;top:-3px;bottom:-3px;width:2px;background:#b3261e}
-.memclf small{opacity:.75}
-.memclf table{font:inherit;border-collapse:collapse;margin:6px 0}.memclf td{padding:1px 12px 1px 0}
-</style>"""
-
-
-def _card(item: Explanation) -> str:
-    why = "below threshold" if item.trusted else "description not trusted"
-    state = "<span class='yes'>known</span>" if item.known else f"<span class='no'>{why}</span>"
-    label = "unknown" if item.answered_by == "nobody" else escape(str(item.answer))
-    lines = [
-        f"<div class='memclf'><b>case {item.position}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
-        f"<div class='bar'><i style='width:{100 * item.similarity:.1f}%'></i>"
-        f"<u style='left:{100 * item.threshold:.1f}%'></u></div>",
-        f"<small>similarity {item.similarity:.3f} to memory {item.memory}; the red mark is its threshold</small>",
-    ]
-    if item.runner_up is not None:
-        lines.append(
-            f"<br><small>runner-up: memory {item.runner_up} (training case {item.runner_up_row}), similarity "
-            f"{item.runner_up_similarity:.3f}, margin {item.margin:.3f}</small>"
-        )
-    if beside := item.beside()[:COLUMNS]:
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in beside)
-        lines.append(
-            f"<table><tr><td></td><td><small>case</small></td><td><small>memory</small></td></tr>{rows}</table>"
-        )
-    cells = "".join(
-        f"<tr><td>{escape(str(label))}</td><td>{count} in the cluster</td><td>"
-        + ("" if item.probabilities is None else f"probability {item.probabilities[label]:.2f}")
-        + "</td></tr>"
-        for label, count in item.cluster_classes.items()
-        if count or (item.probabilities or {}).get(label, 0) >= 0.005
-    )
-    lines.append(f"<table>{cells}</table>")
-    lines += [f"<small>{escape(str(each))}</small><br>" for each in item.evidence]
-    lines += [f"<small>{escape(item.promise)}</small>"] if item.promise else []
-    return "".join(lines) + "</div>"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memclf.exceptions import MissingExtraError
+from memclf.explain.words import ALONE
 
 if TYPE_CHECKING:
     from memclf.explain.explanation import Explanation
@@ -54,12 +55,17 @@ def _classes(panel: Any, item: Explanation) -> None:
     panel.barh(places - 0.2, share, height=0.38, color=GREY, label="share of the memory's cluster")
     if item.probabilities is not None:
         chance = [item.probabilities[label] for label in labels]
-        panel.barh(places + 0.2, chance, height=0.38, color=BLUE, label=f"probability ({item.classifier})")
+        panel.barh(places + 0.2, chance, height=0.38, color=BLUE, label=f"probability ({_who(item)})")
     panel.set_yticks(places, [str(label) for label in labels])
     panel.invert_yaxis()
     panel.set_xlim(0, 1.02)
     panel.spines[["top", "right"]].set_visible(False)
     panel.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.1))
+
+
+def _who(item: Explanation) -> str:
+    both = item.answered_by in ("memory", "nearest") and item.labels_share >= ALONE
+    return f"{item.classifier} and labels" if both else item.classifier
 
 
 def _image(case: Any, overlay: Any) -> Any:

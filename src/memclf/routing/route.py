@@ -19,7 +19,7 @@ NONE = -1  # in place of a memory's number: there is none
 
 @dataclass(frozen=True)
 class Route:
-    """The way of one case. `memory` is -1 when no threshold is met."""
+    """The way of one case. `memory` is -1 when no memory answers."""
 
     memory: int
     nearest: int
@@ -30,6 +30,7 @@ class Route:
     margin: float
     known: bool
     trusted: bool = True
+    familiar: bool = True
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,15 @@ class Routes:
         Its similarity, and by how much the considered memory is more similar. The margin can be negative
         under "check_then_argmax", when a more similar memory's threshold was not met.
     known : ndarray of bool
-        Whether the threshold is met, and the description trusted.
+        Whether somebody answers for the memory: its threshold is met, the description trusted, and the case familiar.
     n_memories : int
     trusted : ndarray of bool
         Whether the features that the case is described by trust themselves. What is not trusted goes to no memory.
+    familiar : ndarray of bool
+        False where the case is too strange to the memory's classifier, and goes to no memory. True where nobody looks.
+    strangeness : ndarray or None
+        How strange the cases are to the classifiers of the considered memories, if somebody looked: kept so that
+        nobody need look again.
     """
 
     memory: Array
@@ -66,11 +72,19 @@ class Routes:
     known: Array
     n_memories: int
     trusted: Array
+    familiar: Array
+    strangeness: Array | None = None
 
     def trusting(self, trusted: Array) -> Routes:
         """The same, but cases whose descriptions are not trusted go to no memory."""
         known = self.known & trusted
         return replace(self, memory=np.where(known, self.memory, NONE), known=known, trusted=trusted)
+
+    def recognising(self, familiar: Array, strangeness: Array) -> Routes:
+        """The same, but cases that are too strange to their classifiers go to no memory."""
+        known = self.known & familiar
+        memory = np.where(known, self.memory, NONE)
+        return replace(self, memory=memory, known=known, familiar=familiar, strangeness=strangeness)
 
     @property
     def branch(self) -> Array:
@@ -163,4 +177,5 @@ def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> R
         known=known,
         n_memories=q,
         trusted=np.ones(n, dtype=bool),
+        familiar=np.ones(n, dtype=bool),
     )

@@ -119,7 +119,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
         Each costs a fit of the whole. Where several cases are of one object (repeated measurements, lesions of one
-        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins.
+        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins, and of new
+        objects, measured three times each, half may come out unknown at ``unknown_rate=0.05`` (docs/competence.md).
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None

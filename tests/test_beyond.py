@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import memclf
 from memclf import MemoryClassifier
-from memclf.similarity import RankSimilarity, TreeSimilarity
+from memclf.similarity import Precomputed, RankSimilarity, RBFSimilarity, TreeSimilarity
 from memclf.vision import CORRUPTIONS, ImageClassifier, ImageCollection
 from memclf.vision.features.base import ImageFeatures
 from memclf.vision.perturbations import PERTURBATIONS, perturb
@@ -200,6 +200,21 @@ def test_settings_that_contradict_each_other_are_refused():
         wine(min_trust=0.5).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"unknown_rate": 0.2}, "unknown_rate=0.2 has no effect: it is for threshold='conformal'"),
+        ({"guard": "hard"}, "guard='hard' has no effect: it is for combine='local' with competence"),
+        ({"guard": "hard", "competence": "mahalanobis", "combine": "product"}, "guard='hard' has no effect"),
+    ],
+)
+def test_settings_without_effect_are_named(settings, message):
+    with pytest.warns(UserWarning, match=message) as told:
+        wine(**settings).fit(X, y)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+
+
 def test_a_class_without_weight_is_never_answered():
     A, b = np.vstack([X, X[:6]]), np.append(y, np.full(6, 9))
     weights = np.append(np.ones(len(X)), np.zeros(6))
@@ -247,6 +262,56 @@ def test_tables_keep_their_names_in_folds(recwarn):
     labels = np.array(["a", "b", "c"])[y]
     wine(combine="stacked", competence="neighbours", perturb=lambda cases, number: cases * 1.01).fit(table, labels)
     assert not [w for w in recwarn if "feature names" in str(w.message)]
+
+
+class Plain:
+    """What the contract of a similarity asks for, and no more."""
+
+    def fit(self, X, y=None):
+        self.centre = np.mean(X, axis=0)
+        self.spread = np.std(X, axis=0)
+        return self
+
+    def describe(self, X):
+        return (np.asarray(X) - self.centre) / self.spread
+
+    def compare(self, A, B):
+        return np.exp(-0.05 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("settings", [{}, *PARTS, {"crossfit": True}], ids=str)
+def test_any_object_that_keeps_the_contract_is_a_similarity(settings):
+    clf = MemoryClassifier(Plain(), LOGISTIC, min_cluster_size=10, random_state=0, **{"threshold": 0.5, **settings})
+    assert clf.fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.8
+
+
+def test_an_object_that_knows_nothing_of_trust_is_not_asked():
+    clf = MemoryClassifier(Plain(), LOGISTIC, 0.5, min_cluster_size=10, min_trust=0.5, random_state=0)
+    with pytest.warns(UserWarning, match="min_trust has no effect"):
+        clf.fit(X, y)
+    assert clf.route(X).trusted.all()
+
+
+@pytest.mark.parametrize("as_table", [False, True], ids=["array", "table"])
+@pytest.mark.parametrize("settings", [*PARTS, {"crossfit": True}], ids=str)
+def test_a_matrix_is_cut_both_ways_in_folds(settings, as_table):
+    """Every fold sees the similarities to its own training cases, so thresholds are the same as from the cases."""
+    import pandas as pd
+
+    Z = StandardScaler().fit_transform(X)
+    S = RBFSimilarity(0.05).fit(Z).compare(Z, Z)
+    train, test = np.arange(0, len(y), 2), np.arange(1, len(y), 2)
+    known, new = S[np.ix_(train, train)], S[np.ix_(test, train)]
+    names = [f"case {row}" for row in train]
+    known, new = (pd.DataFrame(each, columns=names) if as_table else each for each in (known, new))
+    clf = MemoryClassifier(
+        Precomputed(), LOGISTIC, min_cluster_size=10, random_state=0, **{"threshold": 0.5, **settings}
+    )
+    assert clf.fit(known, y[train]).score(new, y[test]) > 0.8
+    if clf.threshold == "conformal":
+        same = MemoryClassifier(RBFSimilarity(0.05), LOGISTIC, min_cluster_size=10, random_state=0, **settings)
+        same.fit(Z[train], y[train])
+        np.testing.assert_allclose(np.sort(clf.thresholds_), np.sort(same.thresholds_))  # equal memories in any order
 
 
 # ------------------------------------------------------------------------------------------- views and trust

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import memclf
 from memclf import MemoryClassifier
 from memclf.folds import Folds
-from memclf.similarity import TreeSimilarity
+from memclf.similarity import RBFSimilarity, TreeSimilarity
 
 X, y = load_wine(return_X_y=True)
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
@@ -94,6 +94,25 @@ def test_groups_that_are_none_are_named(groups, message):
 def test_groups_without_anything_to_learn_on_folds_change_nothing():
     plain, grouped = wine().fit(X, y), wine().fit(X, y, groups=GROUPS)
     np.testing.assert_array_equal(plain.predict_proba(X), grouped.predict_proba(X))
+
+
+def measured(objects, seed):
+    """Three measurements of each object."""
+    rng = np.random.default_rng(seed)
+    truth, of = rng.normal(size=(objects, 5)), np.repeat(np.arange(objects), 3)
+    return truth[of] + rng.normal(0, 0.05, (3 * objects, 5)), (truth[:, 0] > 0)[of].astype(int), of
+
+
+def test_repeated_measurements_break_the_promise_of_conformal_thresholds_unless_grouped():
+    found = {False: [], True: []}
+    for seed in range(6):
+        A, b, of = measured(100, seed)
+        for grouped, realised in found.items():
+            clf = MemoryClassifier(RBFSimilarity(0.3), threshold="conformal", unknown_rate=0.05, random_state=seed)
+            clf.fit(A, b, groups=of if grouped else None)
+            realised.append(np.mean(clf.predict(measured(500, 100 + seed)[0]) == -1))
+    assert np.mean(found[False]) > 0.4
+    assert 0.005 < np.mean(found[True]) <= 0.05
 
 
 # ----------------------------------------------------------------------------------------------------- fits in fits

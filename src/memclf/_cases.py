@@ -24,6 +24,11 @@ def take(cases: Any, indices: Array) -> Any:
     return _safe_indexing(cases, indices)
 
 
+def columns(cases: Any, indices: Array) -> Any:
+    """The columns at `indices` of an array or a table."""
+    return _safe_indexing(np.asarray(cases) if isinstance(cases, (list, tuple)) else cases, indices, axis=1)
+
+
 def keep(cases: Any, indices: Array) -> Any:
     """The cases at `indices` as they will be needed later, even when the files they lie in are gone."""
     picked = take(cases, indices)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -71,3 +73,17 @@ def check(clf: MemoryClassifier) -> None:
             raise ValueError(f"{name} must be from 0 to 1, got {getattr(clf, name)!r}")
     if not 0 < clf.unknown_rate < 1:
         raise ValueError(f"unknown_rate must be between 0 and 1, got {clf.unknown_rate!r}")
+    _warn_of_idle(clf)
+
+
+def _warn_of_idle(clf: MemoryClassifier) -> None:
+    """Say so when the user has set what is not asked for."""
+    idle = {
+        "unknown_rate": (not clf._conformal(), "it is for threshold='conformal' or thresholds='conformal'"),
+        "guard": (clf.competence is None or clf.combine != "local", "it is for combine='local' with competence"),
+    }
+    defaults = inspect.signature(type(clf)).parameters
+    for name, (unused, what_for) in idle.items():
+        value = getattr(clf, name)
+        if unused and value != defaults[name].default:
+            warnings.warn(f"{name}={value!r} has no effect: {what_for}", stacklevel=4)

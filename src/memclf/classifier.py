@@ -119,7 +119,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
         Each costs a fit of the whole. Where several cases are of one object (repeated measurements, lesions of one
-        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins.
+        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins, and of new
+        objects, measured three times each, half may come out unknown at ``unknown_rate=0.05`` (docs/competence.md).
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None
@@ -299,8 +300,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             found = heldout.learn(self, X, y, counted, sample_weight, params, folds, seed, opinions=self._learns())
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
-                wide = heldout.widths_of(self, counted)
-                self.thresholds_, self.strange_rate_ = heldout.conformal(self, found.far, wide)
+                self.thresholds_, self.strange_rate_ = heldout.conformal(self, found)
         if self.n_memories == BOUND:
             self.bound(X, y)
         return self
@@ -371,7 +371,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
                 "competence, combine, balance and views need classifiers that give probabilities (predict_proba)"
             )
         self.detectors_ = answer.fit_detectors(self, X, y, counted)
-        if self.min_trust and self.similarity_.trust(_cases.take(X, counted[:1])) is None:
+        ask = getattr(self.similarity_, "trust", None)  # any object with fit, describe and compare will do
+        if self.min_trust and (ask is None or ask(_cases.take(X, counted[:1])) is None):
             warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)
         return fold_seed
 

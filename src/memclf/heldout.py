@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from memclf import _cases
-from memclf._numbers import Array, first_best, reaches
+from memclf._numbers import TOLERANCE, Array, first_best, reaches
 from memclf._progress import say
 from memclf.answer import can_perturb, opinions_about, perturbed, routed, trusting
 from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import conformal_thresholds, distance, similarities, widths
+from memclf.routing import conformal_thresholds, distance, similarities, tell_widths, widths
 from memclf.similarity.base import fit_describe
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ class Learned:
 
     Attributes
     ----------
+    wide : ndarray
+        How wide the cluster of each memory is. The same for all, if the whole or what is left without a fold does not
+        tell: distances in widths could not be compared then.
     far : ndarray
         Of every held-out case how far it is from its nearest memory, in widths of that memory's cluster, both found
         without it; infinitely far if its description is not trusted. A case that was held out several times counts
@@ -45,6 +49,7 @@ class Learned:
     combination : Combination or None
     """
 
+    wide: Array
     far: Array
     calibration: Calibration | None
     combination: Combination | None
@@ -55,11 +60,13 @@ def crossfit_labels(
 ) -> Array:
     """The memory of each training case, by a similarity that has not learned from that case.
 
-    A case stays where it is if no other memory is more similar.
+    A case stays where it is if no other memory is more similar. A matrix has learned from nobody.
     """
     labels = clf.labels_.copy()
+    if _pairwise(clf):
+        return labels
     for rest, held in folds.cut(y, counted, seed):
-        similarity = clone(clf.similarity_)
+        similarity = clone(clf.similarity_, safe=False)  # any object that keeps the contract will do
         fit_describe(similarity, _cases.take(X, rest), y[rest], None if weight is None else weight[rest])
         memories, Z = similarity.describe(clf.memories_), similarity.describe(_cases.take(X, held))
         block = similarities(similarity, memories, clf.memory_indices_, Z)
@@ -68,10 +75,25 @@ def crossfit_labels(
     return labels
 
 
-def widths_of(clf: MemoryClassifier, counted: Array) -> Array:
-    """How wide the clusters of a fitted classifier are, as the search found them."""
-    found = clf.search_result_
-    return widths(found.similarity[counted], found.labels[counted], len(clf.memory_indices_))
+def _pairwise(clf: MemoryClassifier) -> bool:
+    """Whether cases are rows of a square matrix, with a column for each training case."""
+    return bool(get_tags(clf).input_tags.pairwise)
+
+
+def _parted(clf: MemoryClassifier, X: Any, rest: Array, held: Array) -> tuple[Any, Any]:
+    """Cases to fit on and cases held out; of a square matrix, both with the columns of those to fit on."""
+    parts = _cases.take(X, rest), _cases.take(X, held)
+    return tuple(_cases.columns(part, rest) for part in parts) if _pairwise(clf) else parts
+
+
+def widths_of(clf: MemoryClassifier, counted: Array) -> Array | None:
+    """How wide the clusters of a fitted classifier are, as the search found them; None where they do not tell."""
+    similarity, labels, q = (
+        clf.search_result_.similarity[counted],
+        clf.search_result_.labels[counted],
+        len(clf.memory_indices_),
+    )
+    return widths(similarity, labels, q) if tell_widths(similarity, q) else None
 
 
 def learn(
@@ -91,7 +113,8 @@ def learn(
     `opinions`: fit local classifiers too and learn from what they say; otherwise only similarities are wanted.
     """
     n = len(y)
-    far = np.full(n, np.nan)
+    far, plain = np.full((2, n), np.nan)
+    whole = widths_of(clf, counted)
     held_opinions: list[tuple[Array, list[Opinions], list[Array]]] = []
     cut = folds.cut(y, counted, seed)
     for number, (rest, held) in enumerate(cut):
@@ -103,35 +126,53 @@ def learn(
         own = {name: pool.part_of(value, rest, n) for name, value in params.items()}
         weights = None if weight is None else weight[rest]
         within = folds.within(rest)
-        without._fit_stages(_cases.take(X, rest), y[rest], weights, own, within, local=opinions, n_memories=many)
-        cases = _cases.take(X, held)
+        known, cases = _parted(clf, X, rest, held)
+        without._fit_stages(known, y[rest], weights, own, within, local=opinions, n_memories=many)
         routes = trusting(without, cases, routed(without, without.similarity_.describe(cases)))
         wide = widths_of(without, without._counted(y[rest], weights))
-        far[held] = np.where(routes.trusted, distance(routes.similarity) / wide[routes.nearest], np.inf)
+        plain[held] = np.where(routes.trusted, distance(routes.similarity), np.inf)
+        far[held] = np.inf if wide is None else plain[held] / wide[routes.nearest]
+        whole = None if wide is None else whole
         if opinions:
             held_opinions.append(_said(clf, without, cases, routes, held))
+    if whole is None:
+        whole, far = np.ones(len(clf.memory_indices_)), plain
     far = far[~np.isnan(far)]  # a splitter may hold out only some
     if not opinions:
-        return Learned(far, None, None)
-    return _concluded(clf, far, held_opinions, np.searchsorted(clf.classes_, y), weight)
+        return Learned(whole, far, None, None)
+    return _concluded(clf, whole, far, held_opinions, np.searchsorted(clf.classes_, y), weight)
 
 
-def conformal(clf: MemoryClassifier, far: Array, wide: Array) -> tuple[Array, float]:
+def conformal(clf: MemoryClassifier, found: Learned) -> tuple[Array, float]:
     """Thresholds that keep the promise of `unknown_rate`, and the share of it that is left for strange cases.
 
     Cases whose descriptions are not trusted are unknown whatever the thresholds: they come out of the same rate.
     """
-    rate, distrusted = float(clf.unknown_rate), np.isinf(far).sum() / (len(far) + 1)
-    if distrusted > rate:
-        warnings.warn(
-            f"unknown_rate={rate:g} cannot be kept: min_trust={clf.min_trust:g} alone makes {np.isinf(far).mean():.1%} "
-            "of held-out cases unknown. A lower min_trust or a higher rate goes together; the thresholds make nothing "
-            "else unknown",
-            stacklevel=3,
+    rate, n, distrusted = float(clf.unknown_rate), len(found.far), int(np.isinf(found.far).sum())
+    left = rate - distrusted / (n + 1)
+    strange = 0.0 if clf.competence is None else max(0.0, left / 2)
+    thresholds = conformal_thresholds(found.far, found.wide, rate - strange)
+    if left < 0:
+        _warn(
+            f"unknown_rate={rate:g} cannot be kept: min_trust={clf.min_trust:g} alone makes {distrusted / n:.1%} of "
+            "held-out cases unknown. Lower min_trust or raise the rate; the thresholds make nothing else unknown"
         )
-    left = max(0.0, rate - distrusted)
-    strange = 0.0 if clf.competence is None else left / 2
-    return conformal_thresholds(far, wide, distrusted + left - strange), strange
+    elif (left - strange) * (n + 1) < 1:
+        besides = ", beside cases that are not trusted and strange ones," if distrusted or strange else ""
+        _warn(
+            f"no case is unknown for being far from its memory: {n} held-out cases are too few for the "
+            f"{left - strange:.2g} of unknown_rate={rate:g} that is for this{besides}. Give more cases or a higher rate"
+        )
+    elif (thresholds <= TOLERANCE).all():
+        _warn(
+            f"more than unknown_rate={rate:g} of held-out cases are like no memory (similarity 0), so the thresholds "
+            "make no case unknown. Give a similarity that falls off more slowly (a smaller gamma), or more cases"
+        )
+    return thresholds, strange
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=4)
 
 
 def _said(
@@ -157,6 +198,7 @@ def _said(
 
 def _concluded(
     clf: MemoryClassifier,
+    wide: Array,
     far: Array,
     found: list[tuple[Array, list[Opinions], list[Array]]],
     codes: Array,
@@ -173,4 +215,4 @@ def _concluded(
             truth.append(codes[held])
             shares.append(own if version == 0 else own / (len(opinions) - 1))
             usual.append(version == 0)
-    return Learned(far, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))
+    return Learned(wide, far, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))

@@ -19,6 +19,8 @@ TEMPERATURE = 2.0
 class StageOne(ClassifierMixin, BaseEstimator):
     """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked.
 
+    What the memory classifier finds too strange to answer is unknown here too.
+
     Parameters
     ----------
     memory_classifier : fitted MemoryClassifier

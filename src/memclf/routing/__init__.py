@@ -1,6 +1,6 @@
 """From a case to a memory, or to unknown."""
 
-from memclf.routing.conformal import conformal_thresholds, distance, widths
+from memclf.routing.conformal import conformal_thresholds, distance, tell_widths, widths
 from memclf.routing.route import Route, Routes, route, route_all, similarities
 from memclf.routing.threshold import CONFORMAL, fit_thresholds
 
@@ -14,5 +14,6 @@ __all__ = [
     "route",
     "route_all",
     "similarities",
+    "tell_widths",
     "widths",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from memclf._numbers import Array
+from memclf._numbers import TOLERANCE, Array
 
+ENOUGH = 10  # cases beside the memories from which on clusters tell how wide they are
 FEW = 5  # cases of average width that are added to every cluster, so that small ones share
 TINY = np.finfo(float).tiny
 
@@ -13,13 +14,21 @@ TINY = np.finfo(float).tiny
 def widths(similarity: Array, labels: Array, q: int) -> Array:
     """How wide the cluster of each memory is: the mean of -log(similarity) of its cases, drawn towards that of all.
 
-    The memory itself does not count.
+    The memory itself does not count. Where hardly a case lies beside the memories, or all are alike, clusters tell
+    nothing (`tell_widths`) and are all of width 1.
     """
+    if not tell_widths(similarity, q):
+        return np.ones(q)
     apart = distance(similarity)
     sizes = np.maximum(np.bincount(labels, minlength=q) - 1, 0)
     sums = np.bincount(labels, weights=apart, minlength=q)
     usual = apart.sum() / max(1, sizes.sum())
-    return np.maximum((sums + FEW * usual) / (sizes + FEW), TINY)
+    return np.asarray((sums + FEW * usual) / (sizes + FEW))
+
+
+def tell_widths(similarity: Array, q: int) -> bool:
+    """Whether enough cases lie beside their memories, and apart from them, to say how wide clusters are."""
+    return len(similarity) - q >= ENOUGH and float(distance(similarity).sum()) > q * TOLERANCE
 
 
 def distance(similarity: Array) -> Array:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import memclf
 from memclf import MemoryClassifier
@@ -157,6 +157,25 @@ def test_a_list_too_short_to_be_cut_again_is_refused():
     half = np.arange(len(y)) % 2 == 0
     with pytest.raises(ValueError, match="cv, a list of 2 folds, has no fold that holds some of these 89 cases out"):
         wine(cv=[(half, ~half), (~half, half)], **EVERYTHING).fit(X, y)
+
+
+def test_groups_reach_a_classifier_inside_others():
+    grouped = wine(combine="product").fit(X, y, groups=GROUPS).combination_.weights[0]
+    piped = make_pipeline(FunctionTransformer(), wine(combine="product"))
+    piped.fit(X, y, memoryclassifier__groups=GROUPS)
+    assert piped[-1].combination_.weights[0] == grouped != wine(combine="product").fit(X, y).combination_.weights[0]
+    cut = GroupKFold(3)  # the one outside needs groups, too
+    found = cross_validate(
+        wine(combine="product", cv=GroupKFold(2)), X, y, groups=GROUPS, cv=cut, params={"groups": GROUPS}
+    )
+    assert found["test_score"].min() > 0.7
+
+
+def test_the_search_for_the_number_of_memories_keeps_groups_together(monkeypatch):
+    cuts = watched(monkeypatch)
+    wine(n_memories="bound", crossfit=True).fit(X, y, groups=GROUPS)
+    assert len(cuts) > 1
+    assert all(folds.groups is not None for folds, _ in cuts)
 
 
 # --------------------------------------------------------------------------------------------- splitters and lists

@@ -265,7 +265,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         X : array, table, list or anything the similarity can describe and the estimator can learn from
         y : array of labels
         sample_weight : array or None
-            Goes to the similarity (if it takes weights), the search and the estimators.
+            Goes to the similarity (if it takes weights), the search, the estimators and the weights of `combine`.
+            Competence and conformal thresholds count held-out cases alike, except that those of no weight are absent.
         groups : array or None
             What each case belongs to: a patient, a face, an object that was measured several times. Cases of one group
             are never on both sides of a fold of `cv`. Without effect where nothing is learned on folds; not passed

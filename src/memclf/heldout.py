@@ -88,11 +88,8 @@ def _parted(clf: MemoryClassifier, X: Any, rest: Array, held: Array) -> tuple[An
 
 def widths_of(clf: MemoryClassifier, counted: Array) -> Array | None:
     """How wide the clusters of a fitted classifier are, as the search found them; None where they do not tell."""
-    similarity, labels, q = (
-        clf.search_result_.similarity[counted],
-        clf.search_result_.labels[counted],
-        len(clf.memory_indices_),
-    )
+    found, q = clf.search_result_, len(clf.memory_indices_)
+    similarity, labels = found.similarity[counted], found.labels[counted]
     return widths(similarity, labels, q) if tell_widths(similarity, q) else None
 
 
@@ -157,7 +154,7 @@ def conformal(clf: MemoryClassifier, found: Learned) -> tuple[Array, float]:
             f"unknown_rate={rate:g} cannot be kept: min_trust={clf.min_trust:g} alone makes {distrusted / n:.1%} of "
             "held-out cases unknown. Lower min_trust or raise the rate; the thresholds make nothing else unknown"
         )
-    elif (left - strange) * (n + 1) < 1:
+    elif (left - strange) * (n + 1) < 1 - 1e-9:
         besides = ", beside cases that are not trusted and strange ones," if distrusted or strange else ""
         _warn(
             f"no case is unknown for being far from its memory: {n} held-out cases are too few for the "

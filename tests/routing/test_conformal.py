@@ -149,6 +149,8 @@ def test_cases_that_are_not_trusted_count_against_the_rate(share, competence):
             random_state=seed,
         ).fit(*distrusted(300, seed, share))
         found.append(np.mean(clf.predict(distrusted(3000, 100 + seed, share)[0]) == -1))
+        left = 0.1 - distrusted(300, seed, share)[0][:, 2].sum() / 301
+        assert clf.strange_rate_ == pytest.approx(0.0 if competence is None else left / 2)
     assert 0.05 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(10)
 
 

@@ -47,7 +47,8 @@ def conformal_thresholds(held: Array, wide: Array, rate: float) -> Array:
     Parameters
     ----------
     held : ndarray
-        Distances of held-out cases in widths, each by memories and clusters that were found without it.
+        Distances of held-out cases in widths, each by memories and clusters that were found without it; infinite for
+        those that are unknown for another reason, which comes out of the same rate.
     wide : ndarray
         `widths` of the memories that thresholds are wanted for.
     rate : float

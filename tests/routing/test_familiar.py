@@ -26,7 +26,8 @@ def nudged(A, number):
 
 
 def fitted(**settings):
-    settings = {"threshold": "conformal", "competence": "mahalanobis", "unknown_rate": 0.1, **settings}
+    settings = {"threshold": "conformal", "competence": "mahalanobis", **settings}
+    settings |= {"unknown_rate": 0.1} if settings["threshold"] == "conformal" else {}
     similarity = RBFSimilarity(0.2, features=FunctionTransformer(first))
     return MemoryClassifier(similarity, LogisticRegression(), n_memories=2, random_state=0, **settings).fit(X, y)
 

@@ -118,6 +118,21 @@ def test_a_sturdy_description_holds_where_the_local_classifier_collapses():
     assert "the classifier counts for less, since the case is strange to it" in product.explain(C[:1])[0].sentence
 
 
+@pytest.mark.parametrize("fallback", ["global", "unknown"])
+def test_balance_is_for_whoever_answers_and_unknown_stays_unknown(fallback):
+    rare = np.concatenate([np.flatnonzero(y != 2), np.flatnonzero(y == 2)[:10]])
+    far = X + 100.0  # no memory is similar
+    clf = MemoryClassifier(RBFSimilarity(1e-3), LOGISTIC, threshold=0.5, fallback=fallback, random_state=0)
+    clf.set_params(balance=1.0).fit(X[rare], y[rare])
+    assert not clf.route(far).known.any()
+    P = clf.predict_proba(far)
+    if fallback == "unknown":
+        assert not P.any()
+        return
+    said = clf.fallback_.predict_proba(far) / clf.frequencies_
+    np.testing.assert_allclose(P, said / said.sum(axis=1, keepdims=True))
+
+
 def test_balance_trades_common_classes_for_rare_ones():
     rng = np.random.default_rng(0)
     b = (rng.random(900) < 0.08).astype(int)

@@ -97,7 +97,8 @@ def balanced(P: Array, prior: Array, balance: float) -> Array:
     if not balance:
         return P
     weighed = np.where(prior > 0, P / np.where(prior > 0, prior, 1.0) ** balance, 0.0)
-    return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+    total = weighed.sum(axis=1, keepdims=True)
+    return np.divide(weighed, total, out=np.zeros_like(weighed), where=total > 0)  # unknown stays unknown
 
 
 def membership(clf: MemoryClassifier, X: Any, routes: Routes) -> Array:
@@ -210,10 +211,9 @@ def combined(clf: MemoryClassifier, X: Any, routes: Routes) -> Array:
     """Probabilities, made of what local classifiers and memories say; all zero for unknown."""
     X = _cases.remembering(X)  # several look at the same images
     found = weighed(clf, X, routes)
-    P, known = balanced(found.P, found.opinions.prior, float(clf.balance)), found.routes.known
-    if clf.fallback == "nearest":
-        return P
-    if clf.fallback_ is None:
-        return np.where(known[:, None], P, 0.0)
-    P, branch = np.where(known[:, None], P, 0.0), np.where(known, -1, 0)
-    return pool.ask([clf.fallback_], branch, X, "predict_proba", P, clf.classes_)
+    P, known = found.P, found.routes.known
+    if clf.fallback != "nearest":
+        P = np.where(known[:, None], P, 0.0)
+    if clf.fallback_ is not None:
+        P = pool.ask([clf.fallback_], np.where(known, -1, 0), X, "predict_proba", P, clf.classes_)
+    return balanced(P, found.opinions.prior, float(clf.balance))

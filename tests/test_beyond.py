@@ -347,6 +347,21 @@ def test_views_share_a_case_between_memories():
     np.testing.assert_allclose(clf.predict_proba(A).sum(axis=1), 1)
 
 
+def test_a_case_that_changes_much_under_mild_changes_is_not_steady():
+    rng = np.random.default_rng(0)
+    A = rng.random((300, 1))
+
+    def shaken(cases, number):
+        return cases + 0.1 * number * (cases > 0.5)
+
+    clf = MemoryClassifier(RankSimilarity(1.0), n_memories=5, perturb=shaken, random_state=0).fit(A, A[:, 0] > 0.4)
+    cases = np.array([[0.2], [0.7]])
+    Z = [clf.similarity_.describe(shaken(cases[1:], number)) for number in (0, 1, 2)]
+    expected = np.mean([clf.similarity_.compare(Z[0], each)[0, 0] for each in Z[1:]])
+    np.testing.assert_allclose(clf.steadiness(cases, 2), [1.0, expected])
+    assert clf.steadiness(cases)[1] < expected < 1  # three changes, the third one larger
+
+
 def test_views_need_cases_that_can_be_perturbed():
     with pytest.raises(TypeError, match=r"views need .* ndarray cannot be perturbed by itself: pass perturb=function"):
         wine(views=2).fit(X, y)

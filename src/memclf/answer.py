@@ -110,6 +110,17 @@ def membership(clf: MemoryClassifier, X: Any, routes: Routes) -> Array:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def steadiness(clf: MemoryClassifier, X: Any, Z: Any, views: int) -> Array:
+    """How similar each described case stays to itself under mild changes, on average over so many of them."""
+    kept = np.zeros(_cases.count(X))
+    for number in range(1, 1 + views):
+        changed = clf.similarity_.describe(perturbed(clf, X, number))
+        for i in range(len(kept)):
+            here, there = (_cases.take(each, np.array([i])) for each in (Z, changed))
+            kept[i] += float(clf.similarity_.compare(here, there)[0, 0]) / views
+    return kept
+
+
 def can_perturb(clf: MemoryClassifier, X: Any) -> bool:
     """Whether cases can be changed a little, to learn from or to see how sure a description is."""
     return callable(clf.perturb) or (clf.perturb == "auto" and hasattr(X, "perturbed"))
@@ -132,7 +143,7 @@ def perturbed(clf: MemoryClassifier, X: Any, number: int) -> Any:
 def check_can_perturb(clf: MemoryClassifier, X: Any) -> None:
     """Complain if something asked for views and cases cannot be changed a little."""
     if not can_perturb(clf, X):
-        what = "views" if clf.views else f"competence={clf.competence!r}"
+        what = f"competence={clf.competence!r}" if clf.competence == "agreement" else "views"
         raise TypeError(
             f"{what} need cases that can be changed a little, and {type(X).__name__} cannot be perturbed by itself: "
             "pass perturb=function(cases, number) that returns the cases, changed differently for every number"

@@ -543,6 +543,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         X = _cases.read_once(_cases.as_cases(X))
         return answer.membership(self, X, answer.routed(self, self._describe(X)))
 
+    def steadiness(self, X: Any, views: int | None = None) -> Array:
+        """How similar each case stays to itself when it is changed mildly, from 0 to 1: how sure its description is.
+
+        Averages over `views` changes; None: as many as the classifier routes by, at least 3. Images know how to be
+        changed, for other cases there is `perturb`.
+        """
+        X = _cases.read_once(_cases.as_cases(X))
+        Z = self._describe(X)
+        return answer.steadiness(self, X, Z, max(3, self.views) if views is None else int(views))
+
     def competences(self, X: Any) -> Array:
         """The competence for each case, from 0 to 1; needs `competence`. Many low ones mean drift."""
         X = _cases.read_once(_cases.as_cases(X))

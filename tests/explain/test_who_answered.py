@@ -93,7 +93,9 @@ def test_labels_that_have_no_part_in_the_answer_are_not_said_to_have_one(setting
 
 def test_views_have_several_classifiers():
     item = fitted(views=2, perturb=nudged).explain(USUAL[:1])[0]
-    assert "; the classifiers of the memories that it and 2 views of it go to say so with probability" in item.sentence
+    shown = f"2 mild views of it (similarity {item.steadiness:.2f} to it)"
+    assert f"; the classifiers of the memories that it and {shown} go to say so with probability" in item.sentence
+    assert item.row()["steadiness"] == item.steadiness
 
 
 def test_labels_that_overturn_the_classifier_step_by_step_are_given_a_reason():

@@ -79,6 +79,8 @@ class Explanation:
         The probabilities before they were.
     views : int
         Mild views of the case that were routed beside it.
+    steadiness : float or None
+        With views: how similar the case stays to itself in them, from 0 to 1.
     bound : Bound or None
         What theory promises about the classifier, if it was asked; see `MemoryClassifier.bound`.
     """
@@ -121,6 +123,7 @@ class Explanation:
     balance: float = 0.0
     unbalanced: dict[Any, float] | None = None
     views: int = 0
+    steadiness: float | None = None
     bound: Any = field(default=None, repr=False)
 
     @property
@@ -187,6 +190,7 @@ class Explanation:
             "classifier": self.classifier,
             "probability": probability,
             **({} if self.competence is None else {"competence": self.competence}),
+            **({} if self.steadiness is None else {"steadiness": self.steadiness}),
         }
 
     def plot(self, figure: Any = None) -> Any:
@@ -259,6 +263,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
         routes = found.routes
         if clf.calibration_ is not None and routes.strangeness is not None:
             stranger, held_out = clf.calibration_.as_strange(routes.strangeness), len(clf.calibration_.held)
+    steady = clf.steadiness(X, clf.views) if clf.views else None
     heard = None if found is None else shares(clf, found)
     answers = clf.predict_routed(X, routes)
     chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
@@ -320,6 +325,7 @@ def explain(clf: MemoryClassifier, X: Any) -> Explanations:
                 balance=float(clf.balance),
                 unbalanced=_named(clf, found.P[i]) if found is not None and at_memory else None,
                 views=int(clf.views),
+                steadiness=None if steady is None else float(steady[i]),
                 bound=getattr(clf, "bound_", None),
             )
         )

@@ -127,8 +127,13 @@ def _outcome(item: Explanation) -> str:
 
 def _classifier(item: Explanation) -> str:
     if item.views:
-        return f"the classifiers of the memories that it and {item.views} views of it go to say"
+        return f"the classifiers of the memories that it and {_views(item)} go to say"
     return f"its {_kind(item)} says"
+
+
+def _views(item: Explanation) -> str:
+    steady = "" if item.steadiness is None else f" (similarity {item.steadiness:.2f} to it)"
+    return f"{item.views} mild view{'s' * (item.views != 1)} of it{steady}"
 
 
 def _kind(item: Explanation) -> str:
@@ -137,7 +142,7 @@ def _kind(item: Explanation) -> str:
 
 def _labels(item: Explanation) -> str:
     if item.views:
-        return f"the labels of the memories that it and {item.views} views of it go to"
+        return f"the labels of the memories that it and {_views(item)} go to"
     return f"the labels of its cluster ({_holds(item)})"
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -47,6 +48,20 @@ def test_mahalanobis_is_the_distance_to_the_nearest_class_mean_in_units_of_the_s
     R = rng.normal(0, [2.0, 0.5], (8000, 2)) + 10 * y[:, None]
     found = detector_for("mahalanobis").fit(R, y).strangeness(np.array([[2.0, 0.0], [10.0, 11.0], [0.0, 0.0]]))
     np.testing.assert_allclose(found, np.sqrt(np.array([1.0, 4.0, 0.0]) / 2), atol=0.05)
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 5), (12, 30), (5, 200)])
+def test_mahalanobis_is_the_same_with_fewer_cases_than_directions(n, d):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    R = rng.normal(size=(n, d)) * np.linspace(0.2, 3, d) + y[:, None]
+    means = np.array([R[y == c].mean(axis=0) for c in (0, 1)])
+    covariance, _ = ledoit_wolf(R - means[y], assume_centered=True)
+    new = rng.normal(size=(20, d))
+    expected = [
+        min(np.sqrt((row - m) @ np.linalg.solve(covariance, row - m) / d) for m in means) for row in np.vstack([R, new])
+    ]
+    np.testing.assert_allclose(detector_for("mahalanobis").fit(R, y).strangeness(np.vstack([R, new])), expected)
 
 
 def test_neighbours_is_the_distance_to_the_kth_training_case_of_length_one():

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
-from sklearn.covariance import ledoit_wolf
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import NearestNeighbors
@@ -72,14 +72,28 @@ class Mahalanobis(Detector):
     def fit(self, R: Array, y: Array) -> Self:
         classes, codes = np.unique(y, return_inverse=True)
         self.means_ = np.array([R[codes == c].mean(axis=0) for c in range(len(classes))])
-        covariance, _ = ledoit_wolf(R - self.means_[codes], assume_centered=True)
-        values, vectors = np.linalg.eigh(covariance)
-        self.whiten_ = vectors / np.sqrt(np.maximum(values, max(TINY, 1e-6 * values.max())))
+        apart = R - self.means_[codes]
+        (n, d), shrinkage = apart.shape, float(ledoit_wolf_shrinkage(apart, assume_centered=True))
+        # The cases span few of many directions, and in all others the shrunk covariance is the same.
+        small = n < d
+        spread, vectors = np.linalg.eigh((apart @ apart.T if small else apart.T @ apart) / n)
+        kept = spread > TINY * max(float(spread.max()), TINY) if small else np.ones(d, dtype=bool)
+        spread = np.maximum(spread[kept], 0.0)
+        self.directions_ = apart.T @ vectors[:, kept] / np.sqrt(n * spread) if small else vectors
+        even = shrinkage * float((apart**2).sum()) / n / d
+        values = (1 - shrinkage) * spread + even
+        least = max(TINY, 1e-6 * max(float(values.max(initial=0.0)), even))
+        self.values_, self.outside_ = np.maximum(values, least), max(even, least)
         return self
 
     def strangeness(self, R: Array) -> Array:
-        apart = (R @ self.whiten_)[:, None, :] - (self.means_ @ self.whiten_)[None, :, :]
-        return np.sqrt(np.einsum("ncd,ncd->nc", apart, apart).min(axis=1) / R.shape[1])
+        found = np.full(len(R), np.inf)
+        for mean in self.means_:
+            apart = R - mean
+            inside = (apart @ self.directions_) ** 2
+            outside = np.maximum((apart**2).sum(axis=1) - inside.sum(axis=1), 0.0)  # none if there are all directions
+            found = np.minimum(found, (inside / self.values_).sum(axis=1) + outside / self.outside_)
+        return np.sqrt(found / R.shape[1])
 
 
 class Residual(Detector):

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, PredefinedSplit, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -234,3 +235,10 @@ def test_a_classifier_with_folds_of_its_own_is_saved(cv, tmp_path):
     np.testing.assert_array_equal(
         memclf.load(tmp_path / "model", trusted=trusted).predict_proba(X), clf.predict_proba(X)
     )
+
+
+def test_a_search_hands_groups_on_where_they_are_asked_for():
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = wine(combine="product", cv=GroupKFold(3)).set_fit_request(groups=True, sample_weight=False)
+        search = GridSearchCV(clf, {"n_memories": [3, 4]}, cv=GroupKFold(3), error_score="raise")
+        assert search.fit(X, y, groups=GROUPS).best_estimator_.combination_ is not None

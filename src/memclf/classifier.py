@@ -603,7 +603,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             template = next(iter(template.values()))
         elif isinstance(template, Sequence):
             template = template[0]
-        router = MetadataRouter(owner=type(self).__name__)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=template, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
 
     def __sklearn_tags__(self) -> Any:

@@ -240,5 +240,5 @@ def test_a_classifier_with_folds_of_its_own_is_saved(cv, tmp_path):
 def test_a_search_hands_groups_on_where_they_are_asked_for():
     with sklearn.config_context(enable_metadata_routing=True):
         clf = wine(combine="product", cv=GroupKFold(3)).set_fit_request(groups=True, sample_weight=False)
-        search = GridSearchCV(clf, {"n_memories": [3, 4]}, cv=GroupKFold(3), error_score="raise")
+        search = GridSearchCV(clf, {"balance": [0.0, 0.5]}, cv=GroupKFold(3), error_score="raise")
         assert search.fit(X, y, groups=GROUPS).best_estimator_.combination_ is not None

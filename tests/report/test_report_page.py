@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.linear_model import LogisticRegression
 
-from memclf.evaluate import Condition, opened, summarise
+from memclf.evaluate import Condition, Store, evaluate, opened, summarise
 from memclf.exceptions import MissingExtraError, StoreError
 from memclf.report import build, findings, words
 from memclf.report.run import Contender, Run
@@ -123,8 +124,8 @@ def test_intervals_and_gains_are_those_of_the_summary(made):
         for balanced, measure in ((False, "accuracy"), (True, "balanced_accuracy")):
             assert found.mean(name, balanced=balanced)._asdict() == pytest.approx(each["mean"][measure])
             assert found.mean(name, [Condition()], balanced=balanced)._asdict() == pytest.approx(each["clean"][measure])
-            if name.model in ("memory", "prior"):
-                gain = found.gain([name[1:]], model=name.model, balanced=balanced)
+            if name.model != "baseline":
+                gain = found.gain(found.pairs, model=name.model, balanced=balanced)
                 assert gain._asdict() == pytest.approx(each["gain"]["mean"][measure])
 
 
@@ -167,6 +168,23 @@ def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
     skill = {"baseline": (0.75, 0.02), "memory": (0.75, 0.02), "majority": (None, 0)}
     found = findings.warnings(Run(made(**small(skill=skill, n=120, classes=["common", "rare"]))))
     assert [("balanced" in each, "Majority class" in each) for each in found] == [(False, True)]
+
+
+def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifiers(made):
+    skill = {
+        "baseline": (0.9, 0.05),
+        "memory": (0.8, 0.09),
+        "sturdy": (0.7, 0.09),
+        "prior": (0.95, 0.01),
+        "random": (0.95, 0.01),
+    }
+    run = Run(made(**small(skill=skill, n=120)))
+    found = findings.warnings(run)
+    assert len(found) == 2
+    for each in found:
+        told = r"beats the memory classifier by .* points of accuracy .* of balanced accuracy .*; it beats the sturdy"
+        assert re.search(told, each)
+    assert findings.matched(run, "sturdy") == ["prior", "random"]
 
 
 def test_the_sections_come_in_their_order_and_the_contents_lead_to_them(page):
@@ -338,5 +356,51 @@ def test_several_trainings_are_averaged_in_the_headline_and_told_one_by_one(made
 def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
     run = made(**small(study="", pairs=(("", ""),), skill={"baseline": (0.9, 0.09), "memory": (0.9, 0.06)}))
     page = page_of(run)
-    assert "the paper has no such column" in page.words
+    assert "The paper’s gain" not in page.words
     assert "paper" not in page.ids
+
+
+def test_an_evaluation_of_ones_own_is_partial_only_where_rows_are_missing(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    plain = LogisticRegression().fit(X, y)
+    store = Store(tmp_path / "results.sqlite")
+    evaluate({"baseline": plain, "memory": plain}, X, y, {("drift", 1): X + 1}, store=store)
+    text = page_of(tmp_path).words
+    assert "PARTIAL" not in text
+    assert "Not finished" not in text
+    assert "1 corrupted condition (1 corruption at severity 1)" in text
+    evaluate({"memory": plain}, X, y, {("drift", 2): X + 2}, store=store)
+    store.close()
+    text = page_of(tmp_path).words
+    assert "This is a PARTIAL report" in text
+    assert "2 of 3 rows: Baseline" in text
+    assert "has not come to its end" not in text
+
+
+def test_the_gain_beside_the_papers_is_over_the_same_corruptions_and_severities_are_told(made):
+    """The paper's acne tables have no fog."""
+    run = made(**small(study="acne", corruptions=("fog", "snow", "contrast"), severities=(3,), n=120))
+    found, head = Run(run), findings.headline(Run(run))
+    both = [Condition("contrast", 3), Condition("snow", 3)]
+    assert head.alike.value == pytest.approx(found.gain(found.pairs, both).value)
+    assert head.alike.value != pytest.approx(head.gain.value)
+    said = "vanilla ResNet50, over the 2 corruptions that both have, there all five severities, here severity 3"
+    assert head.paper_note == said
+    text = page_of(run).words
+    assert f"{said} Ours over the same: {head.alike.text}" in text
+    assert "3 corrupted conditions (3 corruptions at severity 3)" in text
+    assert f"ours over the same | {head.alike.text}" in (run / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_gain_beside_the_papers_is_of_the_trainings_that_the_paper_has(made):
+    pairs = (("augmix", "resnet50"), ("homemade", "resnet50"))
+    found = Run(made(**small(pairs=pairs, skill={"baseline": (0.9, 0.09), "memory": (0.9, 0.06)}, n=120)))
+    head = findings.headline(found)
+    assert head.alike.value == pytest.approx(found.gain([pairs[0]]).value)
+    assert "ours for AugMix only" in head.paper_note
+
+
+def test_where_all_is_the_same_the_gain_is_told_once(whole):
+    assert not findings.headline(Run(whole)).alike.known

@@ -119,6 +119,7 @@ BOUNDS = {
 }
 
 MINUS = "−"
+FIVE = (1, 2, 3, 4, 5)
 
 
 def model(name: str) -> str:
@@ -209,6 +210,27 @@ def listed(items: Iterable[str]) -> str:
     """
     *head, last = list(items) or [""]
     return f"{', '.join(head)} and {last}" if head else last
+
+
+def counted(number: int, thing: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "corruption"), counted(18, "corruption")
+    ('1 corruption', '18 corruptions')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def severities(levels: Iterable[int]) -> str:
+    """Severities as in a sentence; all five, as in the paper, have a name of their own.
+
+    >>> severities([3]), severities([1, 3, 5]), severities([1, 2, 3, 4, 5])
+    ('severity 3', 'severities 1, 3 and 5', 'all five severities')
+    """
+    found = sorted(set(levels))
+    if found == list(FIVE):
+        return "all five severities"
+    return f"severit{'y' if len(found) == 1 else 'ies'} {listed(map(str, found))}"
 
 
 def moment(text: str | None) -> str:

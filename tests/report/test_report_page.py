@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from memclf.evaluate import Condition, Store, evaluate, opened, summarise
 from memclf.exceptions import MissingExtraError, StoreError
-from memclf.report import build, findings, words
+from memclf.report import build, charts, findings, words
 from memclf.report.run import Contender, Run
 
 
@@ -149,7 +149,8 @@ def test_a_loss_is_called_a_loss_and_a_control_that_does_better_is_named(made):
     for shown in (text, markdown):
         assert "a loss of" in shown
         assert "a gain of" not in shown
-        assert "A gain that a control has too is no gain." in shown
+        assert "A gain that a control has too is no gain." not in shown  # since none is claimed
+        assert "Controls that do as well or better." in shown
         assert "“Network × class frequencies” beats the memory classifier" in shown
         assert "“Stage 1 alone”" not in shown
 
@@ -163,11 +164,97 @@ def test_an_interval_that_contains_zero_is_no_gain(made):
     assert not re.search("a (gain|loss) of", found.sentence)
 
 
+def test_a_gain_that_a_control_has_too_is_called_none(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06), "prior": (0.9, 0.05)}
+    text = page_of(made(**small(skill=skill, n=120))).words
+    assert "A gain over the baseline that a control has too" in text
+    assert "A gain that a control has too is no gain." in text
+
+
+def test_a_control_that_only_matches_the_sturdy_one_does_not_take_the_gain_of_the_other(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.04), "sturdy": (0.5, 0.09), "prior": (0.9, 0.08)}
+    text = page_of(made(**small(skill=skill, n=120))).words
+    assert "A gain over the baseline that" not in text
+    assert "Controls that do as well or better. The control “Network × class frequencies” beats the sturdy" in text
+
+
+def test_a_careful_classifier_is_told_with_how_much_it_answers(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06), "careful": (0.9, 0.05)}
+    run = Run(made(**small(skill=skill)))
+    assert (
+        findings.headline(run).more[-1].startswith("The careful memory classifier, which may say unknown, answers 100")
+    )
+
+
+def test_classes_that_are_numbers_are_called_classes(made):
+    run = made(**small(exhibits=True, classes=[0, 1, 2]))
+    exhibits = json.loads((run / "exhibits.json").read_text().replace('"mild"', '"1"').replace('"severe"', '"2"'))
+    exhibits["memories"][1]["classes"] = {"1": 33, "2": 1}
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    text = page_of(run).words
+    assert "Memory 1 · class 1" in text
+    assert "class 1: 33 cases, class 2: 1" in text
+    assert "class 1 , mostly taken for class 2" in text
+    assert "class 0 (" in text
+
+
+def test_the_source_of_generated_data_is_told_once(whole, page):
+    assert page.words.count("120 generated leaves, 128 x 64 pixels") == 1
+
+
+def test_a_legend_of_an_overlay_is_text_and_no_style_comes_from_the_run(made):
+    run = made(**small(exhibits=True))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    parts = [("leaf", "#ff4870", 0.597), ("bad", "red; background: url(x)", None)]
+    exhibits["overlays"][0]["legend"] = [{"name": n, "colour": c, "share": s} for n, c, s in parts]
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    text = build(run).read_text(encoding="utf-8")
+    assert '<i style="background:#ff4870"></i>leaf: 59.7 % of the picture' in text
+    assert "url(x)" not in text
+
+
+def test_columns_that_were_not_run_are_folded_but_never_all_of_the_papers(whole, page):
+    heads = [rows[1] for rows in page.tables if rows[0][1:2] == ["EfficientNet-Lite0"]]
+    assert heads[0] == ["Corruption", "Baseline", "Memory", "Paper: baseline", "Paper: memory"]
+    folded = next(rows for rows in page.tables if "VGG16, not run" in rows[0])
+    assert "ResNet50, not run" not in folded[0]
+    assert "EfficientNet-Lite0" not in folded[0]
+    assert "the network with the expert features joined is." in page.words
+
+
+def test_random_routing_has_no_stability_to_tell(page):
+    shown = page.table(["Model", "Accuracy", "Balanced"])
+    assert shown["Random routing"][-2:] == ["–", "–"]
+    assert shown["Memory classifier"][-1] == "85.0"
+
+
+def test_contenders_of_several_trainings_stand_in_two_tables(made):
+    pairs = (("vanilla", "resnet18"), ("augmix", "resnet18"))
+    page = page_of(made(**small(pairs=pairs)))
+    heads = [rows[1] for rows in page.tables if rows[1][:2] == ["Model", "Training"]]
+    assert heads[0] == ["Model", "Training", *["Accuracy", "Balanced"] * 3]
+    assert heads[1] == ["Model", "Training", "Coverage", "Selective", "Stability", "Oracle"]
+
+
+def test_balanced_controls_have_no_line_over_the_severities(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06), "stage1-balanced": (0.9, 0.05), "prior": (0.9, 0.05)}
+    run = made(**small(skill=skill))
+    chart = charts.severities(Run(run), run / "figures")
+    assert "Stage 1 alone, balanced" not in chart.svgs[0]
+    assert "Network × class frequencies" in chart.svgs[0]
+
+
 def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
     """Always answering the commonest class does well in accuracy when that class is common, and nowhere else."""
     skill = {"baseline": (0.75, 0.02), "memory": (0.75, 0.02), "majority": (None, 0)}
     found = findings.warnings(Run(made(**small(skill=skill, n=120, classes=["common", "rare"]))))
     assert [("balanced" in each, "Majority class" in each) for each in found] == [(False, True)]
+
+
+def test_a_control_that_beats_the_memory_classifier_is_told_with_its_lead(made):
+    skill = {"baseline": (0.75, 0.02), "memory": (0.65, 0.02), "majority": (None, 0)}
+    (found,) = findings.warnings(Run(made(**small(skill=skill, n=400, classes=["common", "rare"]))))
+    assert re.search(r"beats the memory classifier by [\d.]+ points of accuracy \(95 %: [\d.]+ to [\d.]+\)\.", found)
 
 
 def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifiers(made):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from memclf.studies.paper import PaperTable, tables_of
 
 SIZES = ("image_size", "corrupt_at")
 MEASURES = ("Accuracy", "Balanced")
+WIDE = ("Answering", "Routing")  # columns of the contenders that have a table of their own where there is no room
+# It goes by the names of the images, which no corruption changes.
+MEANINGLESS = {("random", "routing_stability"), ("random", "oracle_accuracy")}
 WORST = 10
 CONFUSIONS = 8
 HARDEST = 12
@@ -46,10 +50,10 @@ def contenders(run: Run) -> Table:
         Column("Balanced", "Mean over corruptions"),
         Column("Accuracy", "Gain over its baseline"),
         Column("Balanced", "Gain over its baseline"),
-        Column("Coverage", "Answering"),
-        Column("Selective", "Answering"),
-        Column("Stability", "Routing"),
-        Column("Oracle", "Routing"),
+        Column("Coverage", WIDE[0]),
+        Column("Selective", WIDE[0]),
+        Column("Stability", WIDE[1]),
+        Column("Oracle", WIDE[1]),
     ]
     rows: list[list[Cell]] = []
     for name in run.field:
@@ -65,7 +69,7 @@ def contenders(run: Run) -> Table:
                 number(run.mean(name)),
                 number(run.mean(name, balanced=True)),
                 *gains,
-                *(Number(run.measure(name, each)) for each in plain),
+                *(Number(None if (name.model, each) in MEANINGLESS else run.measure(name, each)) for each in plain),
             ]
         )
     return Table(
@@ -76,6 +80,17 @@ def contenders(run: Run) -> Table:
         rows,
         strong=frozenset(k for k, name in enumerate(run.field) if name.model in ("memory", "sturdy")),
     )
+
+
+def halves(table: Table) -> list[Table]:
+    """The contenders in two tables, where a column that says how they were trained takes the room."""
+    if all(column.title != "Training" for column in table.columns):
+        return [table]
+    first, second = table.picked(lambda c: c.group not in WIDE), table.picked(lambda c: c.group in WIDE)
+    assert first is not None
+    assert second is not None
+    title = "Answering and routing under corruption, in per cent"
+    return [replace(first, title=table.title.split(";")[0]), replace(second, title=title)]
 
 
 def ablation(run: Run) -> Table | None:
@@ -196,17 +211,17 @@ def beside(run: Run, printed: PaperTable) -> Table | None:
     over = "mean over all five severities" if run.five else f"ours over {run.severities}, the paper’s over all five"
     title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, {over}"
     strong = frozenset(range(len(lines), len(rows)))
-    return Table(f"paper_{printed.name}", title, columns, rows, _note(printed, ours, extra), strong)
+    rival = "the network with the expert features joined" if first == "augmented" else "the baseline"
+    return Table(f"paper_{printed.name}", title, columns, rows, _note(printed, ours, extra), strong, rival)
 
 
 def _means(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
     """The last rows, each with its corruptions: means beside each other are over the same ones."""
-    if not extra:
-        return {"Mean over corruptions": shared} if shared else {}
-    ours = {f"Mean over all {words.counted(len(shared) + len(extra), 'corruption')} of ours": [*shared, *extra]}
-    return (
-        {f"Mean over the {words.counted(len(shared), 'corruption')} that both have": shared, **ours} if shared else ours
-    )
+    if not extra or not shared:
+        return {"Mean over corruptions": [*shared, *extra]} if shared or extra else {}
+    both = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
+    ours = f"Mean over all {len(shared) + len(extra)} corruptions of ours"
+    return {f"Mean over the {both} that both have": shared, ours: [*shared, *extra]}
 
 
 def _ours_for(run: Run, printed: PaperTable, first: str) -> dict[str, tuple[str, str]]:
@@ -242,8 +257,10 @@ def _heads(printed: PaperTable, column: str, ours: dict[str, tuple[str, str]], o
     if column in printed.columns:
         grey = column not in ours
         named = f"{title}, not run" if grey else title
-        yield Column(f"Paper: {base.lower()}", named, grey=grey)
-        yield Column("Paper: memory", named, grey=grey)
+        # Something of the paper's is always to be seen: what the headline is held against.
+        alone = column == PAPERS_BACKBONE and not any(each in printed.columns for each in ours)
+        yield Column(f"Paper: {base.lower()}", named, grey=grey, folded=grey and not alone)
+        yield Column("Paper: memory", named, grey=grey, folded=grey and not alone)
 
 
 def _note(printed: PaperTable, ours: dict[str, tuple[str, str]], extra: list[str]) -> str:

@@ -110,6 +110,21 @@ def _more(run: Run) -> list[str]:
         gain = run.gain(own, model=model)
         if gain is not None:
             found.append(f"{said}: {_said(gain)}")
+    return [*found, *_careful(run)]
+
+
+def _careful(run: Run) -> list[str]:
+    """A classifier that may decline is not judged by accuracy alone, which counts that as an error."""
+    found = []
+    for name in (each for each in run.field if each.model == "careful"):
+        answered, clean = run.measure(name, "coverage"), run.measure(name, "coverage", [CLEAN])
+        right = run.measure(name, "selective_accuracy")
+        training = f", {run.called(name[1:])}" if len(run.pairs) > 1 else ""
+        found.append(
+            f"The careful memory classifier{training}, which may say unknown, answers {words.percent(answered)} % of "
+            f"the cases under corruption, {words.percent(right)} % of those rightly; of the clean ones it answers "
+            f"{words.percent(clean)} %."
+        )
     return found
 
 
@@ -155,7 +170,8 @@ def paper_gain(run: Run) -> Published | None:
         for table, column in known.values()
     ]
     names = (words.RECIPES.get(column) or f"vanilla {words.backbone(column)}" for _, column in known.values())
-    number, everything = words.counted(len(shared), "corruption"), len(shared) == len(run.corruptions)
+    number = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
+    everything = len(shared) == len(run.corruptions)
     parts = [
         words.listed(dict.fromkeys(names)),
         f"the same {number}" if everything else f"over the {number} that both have",
@@ -194,10 +210,16 @@ def warnings(run: Run) -> list[str]:
     """
     found = []
     for control in words.CONTROLS:
-        said = [part for champion in CHAMPIONS for part in _rivalry(run, champion, control)]
+        said = [part for champion in CHAMPIONS if (part := _rivalry(run, champion, control))]
         if said:
             found.append(f"The control “{words.model(control)}” {'; it '.join(said)}.")
     return found
+
+
+def contested(run: Run) -> bool:
+    """Whether a gain is claimed for a memory classifier that a control does as well as."""
+    gains = {champion: run.gain(run.pairs, model=champion) for champion in CHAMPIONS}
+    return any(gain and verdict(gain) == "gain" and matched(run, champion) for champion, gain in gains.items())
 
 
 def matched(run: Run, champion: str) -> list[str]:
@@ -205,8 +227,8 @@ def matched(run: Run, champion: str) -> list[str]:
     return [control for control in words.CONTROLS if _rivalry(run, champion, control)]
 
 
-def _rivalry(run: Run, champion: str, control: str) -> list[str]:
-    """Where a control beats a memory classifier, and where the two cannot be told from each other."""
+def _rivalry(run: Run, champion: str, control: str) -> str:
+    """Where a control beats a memory classifier and where the two cannot be told from each other, "" if nowhere."""
     pairs = [pair for pair in run.pairs if run.contender(control, pair) in run.field]
     ahead, level = [], []
     for measure, balanced in MEASURES.items():
@@ -220,4 +242,5 @@ def _rivalry(run: Run, champion: str, control: str) -> list[str]:
             level.append(f"{measure} (95 %: {words.points(apart.low)} to {words.points(apart.high)} points)")
     name = CHAMPIONS[champion]
     said = [f"beats {name} by {words.listed(ahead)}"] if ahead else []
-    return said + ([f"cannot be told from {name} in {words.listed(level)}"] if level else [])
+    said += [f"cannot be told from {'it' if ahead else name} in {words.listed(level)}"] if level else []
+    return " and ".join(said)

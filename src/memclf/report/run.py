@@ -98,6 +98,10 @@ class Run:
         found = self.about["settings"]
         return found if isinstance(found, dict) else {}
 
+    def label(self, name: Any) -> str:
+        """What a class is called in a sentence: numbers say nothing by themselves."""
+        return words.label(name, self.cases is not None and words.numbered(self.cases.classes))
+
     @property
     def generated(self) -> bool:
         return self.about["source"] == "generated"

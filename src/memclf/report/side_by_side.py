@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ def written(folders: Sequence[Path], out: Path) -> Path:
     names = called(folders)
     apart = alike(names, runs)
     heads = [findings.headline(run) for run in runs]
+    whole = headlines(names, runs, heads)
     shown: dict[str, Any] = {
         "runs": list(zip(names, runs, heads, strict=True)),
-        "headlines": headlines(names, runs, heads),
+        "headlines": whole,
+        "halves": halves(whole),
         "settings": differing(names, runs),
         "models": models(names, runs),
         "same_cases": same_cases(runs),
@@ -104,10 +107,26 @@ def headlines(names: Sequence[str], runs: Sequence[Run], heads: Sequence[finding
         *(Column(title) for title in ("Run", "Study", "Data", "Trainings", "State", "Cases", "Conditions")),
         *(Column(title, "Mean accuracy") for title in ("Baseline", "Memory")),
         *(Column(title, "Gain over the baseline") for title in ("Accuracy", "Balanced", "Clean")),
-        *(Column(title, "Where both have numbers") for title in ("Ours", "Paper’s") if beside),
+        *(Column(title, "Where the paper has it too") for title in ("Ours", "Paper’s") if beside),
         Column("Warnings", " "),
     ]
     return Table("headlines", "Headlines, in per cent and points, with 95 % intervals", heads_of, rows)
+
+
+def halves(table: Table) -> list[Table]:
+    """The headlines in two tables, since a page is not as wide: what was run, and what came out."""
+    plain = [number for number, column in enumerate(table.columns) if not column.group]
+    rest = [number for number, column in enumerate(table.columns) if column.group]
+    titles = {"What was run": plain, table.title: [plain[0], *rest]}
+    return [
+        replace(
+            table,
+            title=title,
+            columns=[table.columns[number] for number in kept],
+            rows=[[row[number] for number in kept] for row in table.rows],
+        )
+        for title, kept in titles.items()
+    ]
 
 
 def differing(names: Sequence[str], runs: Sequence[Run]) -> Table:

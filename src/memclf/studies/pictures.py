@@ -59,7 +59,7 @@ def colours(n: int) -> list[tuple[int, int, int]]:
 def outlined(image: Any, masks: Mapping[str, Any]) -> Any:
     """The image with lines around its masks, at display size: drawn before, they would be too fine.
 
-    Each line has dark edges, so that it stands out from snow and from noise; nothing inside a mask is painted over.
+    Each line has dark edges, so that it stands out from snow and from noise, and leaves its own mask alone.
     """
     shown = sized(image, SHARP).copy()
     lines = zip(masks.values(), colours(len(masks)), strict=True)

@@ -213,9 +213,37 @@ def test_the_summary_holds_paired_gains_over_the_baseline_of_the_same_cell(table
     assert gain["value"] == pytest.approx(mean["memory"] - mean["baseline"])
     assert gain["low"] < gain["value"] < gain["high"]
     assert by["baseline"]["gain"] is None
-    assert by["majority"]["gain"] is None
+    assert by["majority"]["gain"]["over"] == "baseline"
+    assert by["majority"]["gain"]["mean"]["accuracy"]["value"] == pytest.approx(mean["majority"] - mean["baseline"])
     balanced = np.mean([r["balanced_accuracy"] for r in rows if r["model"] == "memory" and r["severity"]])
     assert by["memory"]["mean"]["balanced_accuracy"]["value"] == pytest.approx(balanced)
+
+
+def test_controls_without_recipe_or_backbone_are_held_against_every_baseline(table, fitted):
+    _, _, X, y = table
+    store, majority = Store(), controls_of(fitted)["majority"]
+    contenders = [
+        Contender("baseline", fitted.global_, "vanilla", "none"),
+        Contender("baseline", majority, "augmix", "none"),
+        Contender("memory", fitted, "cutmix", "none"),
+        Contender("majority", majority),
+    ]
+    rows = evaluate(contenders, X, y, {("drift", 1): X + SHIFT}, store=store)
+    right = {row["recipe"]: row["accuracy"] for row in rows if row["severity"]}
+    by = {each["recipe"]: each for each in summarise(store)["models"]}
+    gain = by[""]["gain"]["mean"]["accuracy"]["value"]
+    assert gain == pytest.approx(right[""] - (right["vanilla"] + right["augmix"]) / 2)
+    assert by["cutmix"]["gain"] is None
+
+
+def test_an_evaluation_of_ones_own_is_complete_when_nothing_is_missing(table, fitted):
+    _, _, X, y = table
+    store = Store()
+    assert not summarise(store)["complete"]
+    evaluate({"baseline": fitted.global_, "memory": fitted}, X, y, {("drift", 1): X}, store=store)
+    assert summarise(store)["complete"]
+    store.put("settings", {"scale": "quick"})
+    assert not summarise(store)["complete"]
 
 
 def test_a_partial_run_is_summed_up_over_what_all_have_finished(table, fitted):

@@ -22,7 +22,7 @@ SKILL = {
     "majority": (None, 0),
     "stage1": (0.72, 0.03),
 }
-UNPAIRED = ("majority", "stage1")
+UNPAIRED = ("majority", "stage1", "stage1-balanced")
 PAPER = ("fog", "brightness", "contrast", "gaussian_noise", "motion_blur", "snow")
 
 

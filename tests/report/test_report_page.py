@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from PIL import Image
+from sklearn.linear_model import LogisticRegression
 
-from memclf.evaluate import Condition, opened, summarise
+from memclf.evaluate import Condition, Store, evaluate, opened, summarise
 from memclf.exceptions import MissingExtraError, StoreError
-from memclf.report import build, findings, words
+from memclf.report import build, charts, findings, words
 from memclf.report.run import Contender, Run
 
 
@@ -123,8 +124,8 @@ def test_intervals_and_gains_are_those_of_the_summary(made):
         for balanced, measure in ((False, "accuracy"), (True, "balanced_accuracy")):
             assert found.mean(name, balanced=balanced)._asdict() == pytest.approx(each["mean"][measure])
             assert found.mean(name, [Condition()], balanced=balanced)._asdict() == pytest.approx(each["clean"][measure])
-            if name.model in ("memory", "prior"):
-                gain = found.gain([name[1:]], model=name.model, balanced=balanced)
+            if name.model != "baseline":
+                gain = found.gain(found.pairs, model=name.model, balanced=balanced)
                 assert gain._asdict() == pytest.approx(each["gain"]["mean"][measure])
 
 
@@ -148,7 +149,8 @@ def test_a_loss_is_called_a_loss_and_a_control_that_does_better_is_named(made):
     for shown in (text, markdown):
         assert "a loss of" in shown
         assert "a gain of" not in shown
-        assert "A gain that a control has too is no gain." in shown
+        assert "A gain that a control has too is no gain." not in shown  # since none is claimed
+        assert "Controls that do as well or better." in shown
         assert "“Network × class frequencies” beats the memory classifier" in shown
         assert "“Stage 1 alone”" not in shown
 
@@ -162,11 +164,114 @@ def test_an_interval_that_contains_zero_is_no_gain(made):
     assert not re.search("a (gain|loss) of", found.sentence)
 
 
+def test_a_gain_that_a_control_has_too_is_called_none(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06), "prior": (0.9, 0.05)}
+    text = page_of(made(**small(skill=skill, n=120))).words
+    assert "A gain over the baseline that a control has too" in text
+    assert "A gain that a control has too is no gain." in text
+
+
+def test_a_control_that_only_matches_the_sturdy_one_does_not_take_the_gain_of_the_other(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.04), "sturdy": (0.5, 0.09), "prior": (0.9, 0.08)}
+    text = page_of(made(**small(skill=skill, n=120))).words
+    assert "A gain over the baseline that" not in text
+    assert "Controls that do as well or better. The control “Network × class frequencies” beats the sturdy" in text
+
+
+def test_a_careful_classifier_is_told_with_how_much_it_answers(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06), "careful": (0.9, 0.05)}
+    run = Run(made(**small(skill=skill)))
+    assert (
+        findings.headline(run).more[-1].startswith("The careful memory classifier, which may say unknown, answers 100")
+    )
+
+
+def test_classes_that_are_numbers_are_called_classes(made):
+    run = made(**small(exhibits=True, classes=[0, 1, 2]))
+    exhibits = json.loads((run / "exhibits.json").read_text().replace('"mild"', '"1"').replace('"severe"', '"2"'))
+    exhibits["memories"][1]["classes"] = {"1": 33, "2": 1}
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    text = page_of(run).words
+    assert "Memory 1 · class 1" in text
+    assert "class 1: 33 cases, class 2: 1" in text
+    assert "class 1 , mostly taken for class 2" in text
+    assert "class 0 (" in text
+
+
+def test_the_source_of_generated_data_is_told_once(whole, page):
+    assert page.words.count("120 generated leaves, 128 x 64 pixels") == 1
+
+
+def test_a_legend_of_an_overlay_is_text_and_no_style_comes_from_the_run(made):
+    run = made(**small(exhibits=True))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    parts = [("leaf", "#ff4870", 0.597), ("bad", "red; background: url(x)", None)]
+    exhibits["overlays"][0]["legend"] = [{"name": n, "colour": c, "share": s} for n, c, s in parts]
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    text = build(run).read_text(encoding="utf-8")
+    assert '<i style="background:#ff4870"></i>leaf: 59.7 % of the picture' in text
+    assert "url(x)" not in text
+
+
+def test_columns_that_were_not_run_are_folded_but_never_all_of_the_papers(whole, page):
+    heads = [rows[1] for rows in page.tables if rows[0][1:2] == ["EfficientNet-Lite0"]]
+    assert heads[0] == ["Corruption", "Baseline", "Memory", "Paper: baseline", "Paper: memory"]
+    folded = next(rows for rows in page.tables if "VGG16, not run" in rows[0])
+    assert "ResNet50, not run" not in folded[0]
+    assert "EfficientNet-Lite0" not in folded[0]
+    assert "the network with the expert features joined is." in page.words
+
+
+def test_random_routing_has_no_stability_to_tell(page):
+    shown = page.table(["Model", "Accuracy", "Balanced"])
+    assert shown["Random routing"][-2:] == ["–", "–"]
+    assert shown["Memory classifier"][-1] == "85.0"
+
+
+def test_contenders_of_several_trainings_stand_in_two_tables(made):
+    pairs = (("vanilla", "resnet18"), ("augmix", "resnet18"))
+    page = page_of(made(**small(pairs=pairs)))
+    heads = [rows[1] for rows in page.tables if rows[1][:2] == ["Model", "Training"]]
+    assert heads[0] == ["Model", "Training", *["Accuracy", "Balanced"] * 3]
+    assert heads[1] == ["Model", "Training", "Coverage", "Selective", "Stability", "Oracle"]
+
+
+def test_balanced_controls_have_no_line_over_the_severities(made):
+    skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06), "stage1-balanced": (0.9, 0.05), "prior": (0.9, 0.05)}
+    run = made(**small(skill=skill))
+    chart = charts.severities(Run(run), run / "figures")
+    assert "Stage 1 alone, balanced" not in chart.svgs[0]
+    assert "Network × class frequencies" in chart.svgs[0]
+
+
 def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
     """Always answering the commonest class does well in accuracy when that class is common, and nowhere else."""
     skill = {"baseline": (0.75, 0.02), "memory": (0.75, 0.02), "majority": (None, 0)}
     found = findings.warnings(Run(made(**small(skill=skill, n=120, classes=["common", "rare"]))))
     assert [("balanced" in each, "Majority class" in each) for each in found] == [(False, True)]
+
+
+def test_a_control_that_beats_the_memory_classifier_is_told_with_its_lead(made):
+    skill = {"baseline": (0.75, 0.02), "memory": (0.65, 0.02), "majority": (None, 0)}
+    (found,) = findings.warnings(Run(made(**small(skill=skill, n=400, classes=["common", "rare"]))))
+    assert re.search(r"beats the memory classifier by [\d.]+ points of accuracy \(95 %: [\d.]+ to [\d.]+\)\.", found)
+
+
+def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifiers(made):
+    skill = {
+        "baseline": (0.9, 0.05),
+        "memory": (0.8, 0.09),
+        "sturdy": (0.7, 0.09),
+        "prior": (0.95, 0.01),
+        "random": (0.95, 0.01),
+    }
+    run = Run(made(**small(skill=skill, n=120)))
+    found = findings.warnings(run)
+    assert len(found) == 2
+    for each in found:
+        told = r"beats the memory classifier by .* points of accuracy .* of balanced accuracy .*; it beats the sturdy"
+        assert re.search(told, each)
+    assert findings.matched(run, "sturdy") == ["prior", "random"]
 
 
 def test_the_sections_come_in_their_order_and_the_contents_lead_to_them(page):
@@ -349,5 +454,51 @@ def test_several_trainings_are_averaged_in_the_headline_and_told_one_by_one(made
 def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
     run = made(**small(study="", pairs=(("", ""),), skill={"baseline": (0.9, 0.09), "memory": (0.9, 0.06)}))
     page = page_of(run)
-    assert "the paper has no such column" in page.words
+    assert "The paper’s gain" not in page.words
     assert "paper" not in page.ids
+
+
+def test_an_evaluation_of_ones_own_is_partial_only_where_rows_are_missing(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    plain = LogisticRegression().fit(X, y)
+    store = Store(tmp_path / "results.sqlite")
+    evaluate({"baseline": plain, "memory": plain}, X, y, {("drift", 1): X + 1}, store=store)
+    text = page_of(tmp_path).words
+    assert "PARTIAL" not in text
+    assert "Not finished" not in text
+    assert "1 corrupted condition (1 corruption at severity 1)" in text
+    evaluate({"memory": plain}, X, y, {("drift", 2): X + 2}, store=store)
+    store.close()
+    text = page_of(tmp_path).words
+    assert "This is a PARTIAL report" in text
+    assert "2 of 3 rows: Baseline" in text
+    assert "has not come to its end" not in text
+
+
+def test_the_gain_beside_the_papers_is_over_the_same_corruptions_and_severities_are_told(made):
+    """The paper's acne tables have no fog."""
+    run = made(**small(study="acne", corruptions=("fog", "snow", "contrast"), severities=(3,), n=120))
+    found, head = Run(run), findings.headline(Run(run))
+    both = [Condition("contrast", 3), Condition("snow", 3)]
+    assert head.alike.value == pytest.approx(found.gain(found.pairs, both).value)
+    assert head.alike.value != pytest.approx(head.gain.value)
+    said = "vanilla ResNet50, over the 2 corruptions that both have, there all five severities, here severity 3"
+    assert head.paper_note == said
+    text = page_of(run).words
+    assert f"{said} Ours over the same: {head.alike.text}" in text
+    assert "3 corrupted conditions (3 corruptions at severity 3)" in text
+    assert f"ours over the same | {head.alike.text}" in (run / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_gain_beside_the_papers_is_of_the_trainings_that_the_paper_has(made):
+    pairs = (("augmix", "resnet50"), ("homemade", "resnet50"))
+    found = Run(made(**small(pairs=pairs, skill={"baseline": (0.9, 0.09), "memory": (0.9, 0.06)}, n=120)))
+    head = findings.headline(found)
+    assert head.alike.value == pytest.approx(found.gain([pairs[0]]).value)
+    assert "ours for AugMix only" in head.paper_note
+
+
+def test_where_all_is_the_same_the_gain_is_told_once(whole):
+    assert not findings.headline(Run(whole)).alike.known

@@ -110,6 +110,27 @@ def test_the_papers_cells_stand_beside_ours(made):
     assert float(rows["Mean over corruptions"]["NoisyMix: Paper: baseline"]) == pytest.approx(sum(both) / 2)
 
 
+def test_means_beside_each_other_are_over_the_same_corruptions(made):
+    """The paper's acne tables have no fog; ours over everything has a row of its own, with nothing beside it."""
+    few = {"corruptions": ("fog", "snow", "contrast"), "severities": (3,), "exhibits": False}
+    run = made(study="acne", pairs=(("vanilla", "resnet18"),), **few)
+    build(run)
+    with (run / "tables" / "paper_acne_architectures.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["Corruption"]: row for row in csv.DictReader(file)}
+    printed = paper.table("acne_architectures")
+    assert list(rows)[-2:] == ["Mean over the 2 corruptions that both have", "Mean over all 3 corruptions of ours"]
+    both, ours = list(rows.values())[-2:]
+    right = {r["corruption"]: r["accuracy"] for r in Run(run).rows if r["model"] == "memory"}
+    assert float(both["ResNet18: Memory"]) == pytest.approx(50 * (right["snow"] + right["contrast"]), abs=0.01)
+    assert float(ours["ResNet18: Memory"]) == pytest.approx(
+        100 * (right["snow"] + right["contrast"] + right["fog"]) / 3, abs=0.01
+    )
+    theirs = [printed.rows[name]["resnet18", "memory"] for name in ("snow", "contrast")]
+    assert float(both["ResNet18: Paper: memory"]) == pytest.approx(sum(theirs) / 2)
+    assert ours["ResNet18: Paper: memory"] == ""
+    assert "ours over severity 3, the paper’s over all five" in (run / "report.md").read_text(encoding="utf-8")
+
+
 def test_a_tie_and_a_loss_beside_the_paper_are_not_marked_as_wins(made):
     from memclf.report import contents
 
@@ -143,6 +164,7 @@ def test_runs_side_by_side_show_headlines_what_differs_and_every_model(made, tmp
         rows = {row["Run"]: row for row in csv.DictReader(lines)}
     for name, folder in (("first", first), ("second", second)):
         run = Run(folder)
+        run.only(condition for condition in run.common if condition.corruption == "fog")  # the third has no snow
         assert float(rows[name]["Gain over the baseline: Accuracy"]) == pytest.approx(
             100 * run.gain(run.pairs).value, abs=0.01
         )
@@ -165,6 +187,38 @@ def test_runs_on_other_cases_or_of_other_studies_are_not_compared_in_silence(mad
     assert "not measured on the same test cases" in compare([leaf, other], tmp_path / "x").read_text(encoding="utf-8")
     assert "of different studies: leaf and color" in compare([leaf, color], tmp_path / "y").read_text(encoding="utf-8")
     assert "same test cases.</strong>" not in compare([leaf, leaf], tmp_path / "z").read_text(encoding="utf-8")
+
+
+def test_runs_under_other_conditions_are_compared_where_they_are_alike(made, tmp_path):
+    few = {"severities": (1, 5), "exhibits": False}
+    first, second = made("first", corruptions=("fog", "snow"), **few), made("second", corruptions=("fog",), **few)
+    text = compare([first, second], tmp_path / "x").read_text(encoding="utf-8")
+    assert "These runs were not measured under the same conditions." in text
+    assert "first: 2 conditions left out (Snow 1 and Snow 5)." in text
+    with (tmp_path / "x" / "tables" / "models.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            assert row["first: Accuracy"] == row["second: Accuracy"]
+    with (tmp_path / "x" / "tables" / "headlines.csv").open(encoding="utf-8", newline="") as lines:
+        assert [row["Conditions"] for row in csv.DictReader(lines)] == ["2", "2"]
+    assert "same conditions" not in compare([first, first], tmp_path / "y").read_text(encoding="utf-8")
+    third = made("third", corruptions=("contrast",), **few)
+    apart = compare([second, third], tmp_path / "z").read_text(encoding="utf-8")
+    assert "These runs have no corrupted condition in common." in apart
+
+
+def test_the_same_condition_made_in_another_way_is_not_compared_in_silence(made, tmp_path):
+    few = {"corruptions": ("fog",), "severities": (1,), "exhibits": False}
+    plain, authors = (made(name, settings={"preset": name}, **few) for name in ("imagenet-c", "authors-299"))
+    text = compare([plain, authors], tmp_path / "out").read_text(encoding="utf-8")
+    assert "is not the same picture in these runs.</strong>They differ in preset;" in text
+
+
+def test_warnings_count_controls(made, tmp_path):
+    skill = {"baseline": (0.9, 0.05), "memory": (0.8, 0.09), "sturdy": (0.8, 0.09), "prior": (0.95, 0.01)}
+    run = made(skill=skill, corruptions=("fog", "snow"), severities=(1, 5), exhibits=False)
+    compare([run], tmp_path / "out")
+    with (tmp_path / "out" / "tables" / "headlines.csv").open(encoding="utf-8", newline="") as lines:
+        assert [row[" : Warnings"] for row in csv.DictReader(lines)] == ["1"]
 
 
 def test_there_must_be_a_run_to_compare(tmp_path):

@@ -1,6 +1,7 @@
 """The pictures of a run, made from a real one: patches of colour, a network, a memory classifier, a store."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from memclf.evaluate.engine import Contender, evaluate
 from memclf.evaluate.store import Condition, Name, Row, Store
 from memclf.similarity import CombinedSimilarity, FunctionSimilarity, RBFSimilarity, TreeSimilarity
 from memclf.studies.exhibits import write_exhibits
+from memclf.studies.pictures import DARK, colours, outlined
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour, near_colour
 from pictures import squares
@@ -107,7 +109,7 @@ def test_the_opening_is_a_case_that_the_noise_takes_from_the_baseline(run, exhib
     opening = exhibits["opening"]
     assert opening["condition"] == "gaussian_noise 5"
     shown = {each["model"]: each for each in opening["answers"]}
-    assert list(shown) == ["baseline", "stage1", "memory"]
+    assert list(shown) == ["baseline", "memory", "prior", "stage1"]
     for model in ("baseline", "memory"):
         assert shown[model]["clean"] == answer(run, model, "clean", opening["key"])
         assert shown[model]["corrupted"] == answer(run, model, "gaussian_noise 5", opening["key"])
@@ -187,7 +189,8 @@ def test_memories_come_with_their_clusters(run, exhibits):
         assert each["threshold"] == memory.thresholds_[each["number"]]
         assert len(each["members"]) == 6
         one_class = len(each["classes"]) == 1
-        assert each["classifier"] == ("DummyClassifier (constant)" if one_class else "ImageClassifier (global)")
+        own = "its own network answers, trained on from the global one"
+        assert each["classifier"] == (f"always answers {each['label']}" if one_class else own)
     assert any(len(each["classes"]) > 1 for each in exhibits["memories"])
 
 
@@ -215,6 +218,56 @@ def test_overlays_show_one_image_under_conditions_of_different_kinds(run, exhibi
     for each in shown:
         images = run.test if each["condition"] == "clean" else run.test.corrupted(*condition_of(each["condition"]))
         assert each["numbers"] == {"channel": PatchColour().transform(images[[row]])[0, 0]}
+        masks = PatchColour().masks(images[row])
+        assert {part["name"]: part["share"] for part in each["legend"]} == pytest.approx(
+            {name: mask.mean() for name, mask in masks.items()}
+        )
+
+
+def test_outlines_have_dark_edges_and_leave_the_inside_of_a_mask_alone():
+    image = np.random.default_rng(0).integers(0, 256, (400, 400, 3), dtype=np.uint8)
+    mask = np.zeros((400, 400), dtype=bool)
+    mask[100:200, 100:200] = True
+    shown = outlined(image, {"square": mask})
+    assert np.array_equal(shown[mask], image[mask])
+    assert shown.shape == image.shape
+    across = [tuple(shown[150, column].tolist()) for column in range(200, 205)]
+    assert across[:4] == [DARK, *colours(1), *colours(1), DARK]
+    assert np.array_equal(shown[150, 204], image[150, 204])
+
+
+def test_every_model_that_looks_at_pictures_answers_to_the_opening(run, tmp_path):
+    store, test = written(5), run.test[:20]
+    answers = store.answers()
+    looking = ("sturdy", "careful", "prior-balanced", "stage1-balanced")
+    for model in (*looking, "majority", "random"):
+        for condition in (("clean", 0), ("gaussian_noise", 5)):
+            name = (model, "", "", 0) if "stage1" in model else (model, *CONTENDER)
+            row = Row("color", *name, *condition, n=20, accuracy=0.5, balanced_accuracy=0.5, coverage=1.0,
+                      selective_accuracy=None)  # fmt: skip
+            store.add(row, answers["baseline", *CONTENDER, *condition])
+    given = {"train": run.train, "memory": run.memory, "make": test.corrupted, "contender": CONTENDER}
+    path = write_exhibits(tmp_path, store, test=test, **given, n_overlays=0, n_routes=0)
+    shown = [each["model"] for each in json.loads(path.read_text())["opening"]["answers"]]
+    assert sorted(shown) == sorted(["baseline", "memory", *looking])
+
+
+def test_who_answers_for_a_memory_is_told_in_words(run, tmp_path):
+    numbers = np.unique(run.train.labels, return_inverse=True)[1]
+    train = ImageCollection([run.train[i] for i in range(len(run.train))], numbers)
+    test = ImageCollection([run.test[i] for i in range(6)], np.arange(6) % 3)
+
+    def told(**options):
+        estimator = make_pipeline(PatchColour(graded=True), LogisticRegression())
+        similarity = TreeSimilarity(features=PatchColour())
+        memory = MemoryClassifier(similarity, estimator, random_state=0, **options).fit(train, numbers)
+        path = write_exhibits(tmp_path, Store(), test=test, train=train, memory=memory, make=test.corrupted,
+                              contender=CONTENDER, n_overlays=0)  # fmt: skip
+        return {each["classifier"] for each in json.loads(path.read_text())["memories"]}
+
+    assert "its own LogisticRegression answers" in told()
+    assert told(min_cluster_size=1000) == {"the global LogisticRegression answers"}
+    assert any(re.fullmatch(r"the classifier of memory \d answers", each) for each in told(min_cluster_size=25))
 
 
 def test_the_hardest_are_the_images_that_baseline_and_memory_get_wrong_most_often_under_corruption(run, exhibits):

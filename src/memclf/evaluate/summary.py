@@ -37,6 +37,12 @@ class Scores:
         have = {(*_cell(r), r["seed"]) for r in self._rows if _at(r) == condition}
         return have == {(*_cell(r), r["seed"]) for r in self._rows}
 
+    @property
+    def whole(self) -> bool:
+        """Whether every contender has finished every condition that any has."""
+        found = {_at(row) for row in self._rows}
+        return bool(found) and all(map(self._everywhere, found))
+
     def seeds(self, cell: Cell) -> list[int]:
         return sorted({row["seed"] for row in self._rows if _cell(row) == cell})
 
@@ -63,7 +69,7 @@ def summarise(store: Store) -> dict[str, Any]:
     scores = Scores(store)
     return {
         "study": store.get("study"),
-        "complete": bool(store.get("finished")),
+        "complete": bool(store.get("finished") if store.get("settings") else scores.whole),
         "n": len(scores.labels),
         "classes": scores.classes,
         "conditions": len(scores.conditions),
@@ -105,11 +111,17 @@ def _about(scores: Scores, cell: Cell) -> dict[str, Any]:
         "mean": _measures(scores, cell, corrupted),
         "gain": None,
     }
-    baseline = (BASELINE, *cell[1:])
-    if cell != baseline and baseline in scores.cells:
-        gains = {"clean": _gain(scores, cell, baseline, clean), "mean": _gain(scores, cell, baseline, corrupted)}
+    if cell[0] != BASELINE and (baselines := _baselines(scores, cell)):
+        gains = {"clean": _gain(scores, cell, baselines, clean), "mean": _gain(scores, cell, baselines, corrupted)}
         found["gain"] = {"over": BASELINE, **gains}
     return found
+
+
+def _baselines(scores: Scores, cell: Cell) -> list[Cell]:
+    """The baseline of the same recipe and backbone; all of them for a control that has neither (majority, stage 1)."""
+    found = [each for each in scores.cells if each[0] == BASELINE]
+    own = [each for each in found if each[1:] == cell[1:]]
+    return own or (found if cell[1:] == ("", "") else [])
 
 
 def _measures(scores: Scores, cell: Cell, conditions: list[tuple[str, int]]) -> dict[str, Any] | None:
@@ -123,13 +135,18 @@ def _measures(scores: Scores, cell: Cell, conditions: list[tuple[str, int]]) -> 
     }
 
 
-def _gain(scores: Scores, cell: Cell, other: Cell, conditions: list[tuple[str, int]]) -> dict[str, Any] | None:
-    right, against = scores.right(cell, conditions), scores.right(other, conditions)
-    if right is None or against is None or scores.seeds(cell) != scores.seeds(other):
+def _gain(scores: Scores, cell: Cell, others: list[Cell], conditions: list[tuple[str, int]]) -> dict[str, Any] | None:
+    """Over one baseline, seed by seed, or over several, averaged case by case."""
+    right = scores.right(cell, conditions)
+    rivals = [found for other in others if (found := scores.right(other, conditions)) is not None]
+    if right is None or not rivals:
         return None
+    if others[0][1:] == cell[1:] and scores.seeds(cell) != scores.seeds(others[0]):
+        return None
+    mine, against = right.mean(axis=0), np.mean([each.mean(axis=0) for each in rivals], axis=0)
     return {
-        "accuracy": _plain(paired_interval(right, against, groups=scores.groups)),
-        "balanced_accuracy": _plain(paired_interval(right, against, scores.labels, groups=scores.groups)),
+        "accuracy": _plain(paired_interval(mine, against, groups=scores.groups)),
+        "balanced_accuracy": _plain(paired_interval(mine, against, scores.labels, groups=scores.groups)),
     }
 
 

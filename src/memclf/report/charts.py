@@ -44,6 +44,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "prior": ("#b0609a", "--", "P"),
     "random": (SOFT, "--", "."),
 }
+UNDRAWN = ("stage1-balanced", "prior-balanced")  # over the severities: lines enough without them
 WIDE, NARROW = 8.0, 4.1  # inches; at 96 pixels an inch about the column of a desktop and of a phone
 
 
@@ -112,10 +113,10 @@ def severities(run: Run, folder: Path) -> Chart | None:
     trainings: list[tuple[str, str]] = list(
         dict.fromkeys((name.recipe, name.backbone) for name in run.field if any(name[1:]))
     ) or [("", "")]
-    unpaired = [name for name in run.field if not any(name[1:])]
+    unpaired = [name for name in run.field if not any(name[1:]) and name.model not in UNDRAWN]
 
     def lines(training: tuple[str, str]) -> dict[str, list[Any]]:
-        names = [name for name in run.field if name[1:] == training]
+        names = [name for name in run.field if name[1:] == training and name.model not in UNDRAWN]
         names += [name for name in unpaired if name not in names]
         return {name.model: [run.mean(name, asked) for _, asked in steps] for name in names}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from memclf.studies.paper import PaperTable, tables_of
 
 SIZES = ("image_size", "corrupt_at")
 MEASURES = ("Accuracy", "Balanced")
+WIDE = ("Answering", "Routing")  # columns of the contenders that have a table of their own where there is no room
+# It goes by the names of the images, which no corruption changes.
+MEANINGLESS = {("random", "routing_stability"), ("random", "oracle_accuracy")}
 WORST = 10
 CONFUSIONS = 8
 HARDEST = 12
@@ -46,10 +50,10 @@ def contenders(run: Run) -> Table:
         Column("Balanced", "Mean over corruptions"),
         Column("Accuracy", "Gain over its baseline"),
         Column("Balanced", "Gain over its baseline"),
-        Column("Coverage", "Answering"),
-        Column("Selective", "Answering"),
-        Column("Stability", "Routing"),
-        Column("Oracle", "Routing"),
+        Column("Coverage", WIDE[0]),
+        Column("Selective", WIDE[0]),
+        Column("Stability", WIDE[1]),
+        Column("Oracle", WIDE[1]),
     ]
     rows: list[list[Cell]] = []
     for name in run.field:
@@ -65,7 +69,7 @@ def contenders(run: Run) -> Table:
                 number(run.mean(name)),
                 number(run.mean(name, balanced=True)),
                 *gains,
-                *(Number(run.measure(name, each)) for each in plain),
+                *(Number(None if (name.model, each) in MEANINGLESS else run.measure(name, each)) for each in plain),
             ]
         )
     return Table(
@@ -76,6 +80,17 @@ def contenders(run: Run) -> Table:
         rows,
         strong=frozenset(k for k, name in enumerate(run.field) if name.model in ("memory", "sturdy")),
     )
+
+
+def halves(table: Table) -> list[Table]:
+    """The contenders in two tables, where a column that says how they were trained takes the room."""
+    if all(column.title != "Training" for column in table.columns):
+        return [table]
+    first, second = table.picked(lambda c: c.group not in WIDE), table.picked(lambda c: c.group in WIDE)
+    assert first is not None
+    assert second is not None
+    title = "Answering and routing under corruption, in per cent"
+    return [replace(first, title=table.title.split(";")[0]), replace(second, title=title)]
 
 
 def ablation(run: Run) -> Table | None:
@@ -122,8 +137,10 @@ def ablation(run: Run) -> Table | None:
 
 def run_size(run: Run) -> str:
     cases = 0 if run.cases is None else len(run.cases.keys)
-    corruptions = {each.corruption for each in run.common}
-    return f"{cases} test cases under {len(run.common)} corrupted conditions ({len(corruptions)} corruptions)"
+    corruptions = words.counted(len(run.corruptions), "corruption")
+    levels = "" if run.five or not run.common else f" at {run.severities}"
+    conditions = words.counted(len(run.common), "corrupted condition")
+    return f"{words.counted(cases, 'test case')} under {conditions} ({corruptions}{levels})"
 
 
 def gain(run: Run, name: Contender, balanced: bool) -> Number:
@@ -179,19 +196,32 @@ def beside(run: Run, printed: PaperTable) -> Table | None:
     order = [*ours, *(column for column in printed.columns if column not in ours)]
     own = {column for column, pair in ours.items() if Contender("memory-paper", *pair) in run.field}
     shared = [name for name in printed.corruptions if conditions_of(run, name)]
-    extra = [name for name in dict.fromkeys(each.corruption for each in run.common) if name not in printed.rows]
+    extra = [name for name in run.corruptions if name not in printed.rows]
+    lines = {words.corruption(name): [name] for name in ("clean", *shared, *extra)}
+    means = _means(shared, extra)
     rows: list[list[Cell]] = []
-    for name in ["clean", *shared, *extra, ""]:
-        asked = conditions_of(run, name) if name else run.common
-        line: list[Cell] = [words.corruption(name) if name else "Mean over corruptions"]
+    for title, names in (lines | means).items():
+        asked = [each for name in names for each in conditions_of(run, name)]
+        line: list[Cell] = [title]
         for column in order:
             line += _ours(run, ours[column], asked, first, column in own) if column in ours else []
-            line += _theirs(printed, column, name, shared, grey=column not in ours) if column in printed.columns else []
+            line += _theirs(printed, column, names, grey=column not in ours) if column in printed.columns else []
         rows.append(line)
     columns = [Column("Corruption"), *(head for column in order for head in _heads(printed, column, ours, own))]
-    title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, mean over severities"
-    strong = frozenset({len(rows) - 1})
-    return Table(f"paper_{printed.name}", title, columns, rows, _note(printed, ours, extra), strong)
+    over = "mean over all five severities" if run.five else f"ours over {run.severities}, the paper’s over all five"
+    title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, {over}"
+    strong = frozenset(range(len(lines), len(rows)))
+    rival = "the network with the expert features joined" if first == "augmented" else "the baseline"
+    return Table(f"paper_{printed.name}", title, columns, rows, _note(printed, ours, extra), strong, rival)
+
+
+def _means(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
+    """The last rows, each with its corruptions: means beside each other are over the same ones."""
+    if not extra or not shared:
+        return {"Mean over corruptions": [*shared, *extra]} if shared or extra else {}
+    both = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
+    ours = f"Mean over all {len(shared) + len(extra)} corruptions of ours"
+    return {f"Mean over the {both} that both have": shared, ours: [*shared, *extra]}
 
 
 def _ours_for(run: Run, printed: PaperTable, first: str) -> dict[str, tuple[str, str]]:
@@ -227,8 +257,10 @@ def _heads(printed: PaperTable, column: str, ours: dict[str, tuple[str, str]], o
     if column in printed.columns:
         grey = column not in ours
         named = f"{title}, not run" if grey else title
-        yield Column(f"Paper: {base.lower()}", named, grey=grey)
-        yield Column("Paper: memory", named, grey=grey)
+        # Something of the paper's is always to be seen: what the headline is held against.
+        alone = column == PAPERS_BACKBONE and not any(each in printed.columns for each in ours)
+        yield Column(f"Paper: {base.lower()}", named, grey=grey, folded=grey and not alone)
+        yield Column("Paper: memory", named, grey=grey, folded=grey and not alone)
 
 
 def _note(printed: PaperTable, ours: dict[str, tuple[str, str]], extra: list[str]) -> str:
@@ -240,8 +272,6 @@ def _note(printed: PaperTable, ours: dict[str, tuple[str, str]], extra: list[str
     parts.append(f"{words.listed(new)} is not in the paper’s table." if len(new) == 1 else "")
     parts.append(f"{words.listed(new)} are not in the paper’s table." if len(new) > 1 else "")
     parts.append(f"The paper has no row for {words.listed(words.corruption(name) for name in extra)}." if extra else "")
-    if printed.corruptions:
-        parts.append("The paper’s means are over the corruptions that both have.")
     return " ".join([*(part for part in parts if part), *printed.notes])
 
 
@@ -257,17 +287,15 @@ def _ours(run: Run, pair: tuple[str, str], asked: list[Condition], first: str, o
     return cells
 
 
-def _theirs(printed: PaperTable, column: str, name: str, shared: list[str], *, grey: bool) -> list[Cell]:
-    """The paper's cells; for the last row the means over the corruptions that the table shows."""
-    if name and name not in printed.rows:
+def _theirs(printed: PaperTable, column: str, names: list[str], *, grey: bool) -> list[Cell]:
+    """The paper's cells, or means over several rows of them; nothing where it lacks one of the rows."""
+    if not all(name in printed.rows for name in names):
         return [Number(None, faint=True)] * 2
-    rows = [printed.rows[name]] if name else [printed.rows[each] for each in shared]
-    if not rows:
-        return [Number(None, faint=True)] * 2
+    rows = [printed.rows[name] for name in names]
     base, memory = (sum(row[column, side] for row in rows) / len(rows) / 100 for side in ("baseline", "memory"))
     apart = marked(Interval(memory - base, memory - base, memory - base))
     mark = "" if grey else apart.mark
-    digits = 0 if name else 1  # printed in whole numbers
+    digits = 0 if len(rows) == 1 else 1  # printed in whole numbers
     return [Number(base, faint=True, digits=digits), Number(memory, mark=mark, faint=True, digits=digits)]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memclf.evaluate.intervals import Interval
 from memclf.evaluate.store import Condition
 from memclf.report import words
 from memclf.report.run import Run
 from memclf.report.tables import Mark, Number
-from memclf.studies.paper import tables_of
+from memclf.studies.paper import PaperTable, tables_of
 
 STUDIES = ("color", "leaf", "acne")
 CLEAN = Condition()
@@ -22,7 +21,10 @@ Kind = Literal["gain", "loss", "unclear", "none"]
 
 @dataclass(frozen=True)
 class Headline:
-    """The first thing to be read. `kind` "unclear": the interval contains 0; "none": nothing to compare yet."""
+    """The first thing to be read. `kind` "unclear": the interval contains 0; "none": nothing to compare yet.
+
+    `alike` is our gain over the corruptions and trainings of the paper's, where that is not all of ours.
+    """
 
     kind: Kind
     sentence: str
@@ -31,6 +33,7 @@ class Headline:
     clean: Number = field(default_factory=lambda: Number(None, signed=True))
     paper: Number = field(default_factory=lambda: Number(None, signed=True))
     paper_note: str = ""
+    alike: Number = field(default_factory=lambda: Number(None, signed=True))
     more: tuple[str, ...] = ()
 
 
@@ -76,8 +79,9 @@ def headline(run: Run) -> Headline:
         gain=marked(gain),
         balanced=marked(run.gain(run.pairs, balanced=True)),
         clean=marked(run.gain(run.pairs, [CLEAN])),
-        paper=Number(None, signed=True) if published is None else Number(published[0], signed=True),
-        paper_note="" if published is None else published[1],
+        paper=Number(None if published is None else published.gain, signed=True),
+        paper_note="" if published is None else published.note,
+        alike=marked(None if published is None else published.alike),
         more=tuple(_more(run)),
     )
 
@@ -106,6 +110,21 @@ def _more(run: Run) -> list[str]:
         gain = run.gain(own, model=model)
         if gain is not None:
             found.append(f"{said}: {_said(gain)}")
+    return [*found, *_careful(run)]
+
+
+def _careful(run: Run) -> list[str]:
+    """A classifier that may decline is not judged by accuracy alone, which counts that as an error."""
+    found = []
+    for name in (each for each in run.field if each.model == "careful"):
+        answered, clean = run.measure(name, "coverage"), run.measure(name, "coverage", [CLEAN])
+        right = run.measure(name, "selective_accuracy")
+        training = f", {run.called(name[1:])}" if len(run.pairs) > 1 else ""
+        found.append(
+            f"The careful memory classifier{training}, which may say unknown, answers {words.percent(answered)} % of "
+            f"the cases under corruption, {words.percent(right)} % of those rightly; of the clean ones it answers "
+            f"{words.percent(clean)} %."
+        )
     return found
 
 
@@ -128,25 +147,45 @@ def level(run: Run, model: str) -> float:
 # ------------------------------------------------------------------------------------------------- beside the paper
 
 
-def paper_gain(run: Run) -> tuple[float, str] | None:
-    """The paper's gain for the same recipes or backbones and the same corruptions, and how it was found.
+class Published(NamedTuple):
+    """The paper's gain, how it was found, and ours over the same where that is less than all of ours."""
+
+    gain: float
+    note: str
+    alike: Interval | None
+
+
+def paper_gain(run: Run) -> Published | None:
+    """The paper's gain for the trainings and the corruptions that both have.
 
     Where the paper has no such column, a vanilla training is put beside its ResNet50 without augmentation.
     """
-    corruptions = list(dict.fromkeys(each.corruption for each in run.common))
-    found = [counterpart(run.study, pair, corruptions) for pair in run.pairs]
-    known = [each for each in found if each is not None]
-    if not known:
+    columns = {pair: counterpart(run.study, pair) for pair in run.pairs}
+    known = {pair: found for pair, found in columns.items() if found is not None}
+    shared = [name for name in run.corruptions if all(name in table.rows for table, _ in known.values())]
+    if not known or not shared:
         return None
-    gains = [gain for gain, _, _ in known]
-    names = (words.RECIPES.get(column) or f"vanilla {words.backbone(column)}" for _, column, _ in known)
-    numbers = sorted({number for _, _, number in known})
-    note = f"{words.listed(dict.fromkeys(names))}, the same {words.listed(map(str, numbers))} corruptions"
-    return sum(gains) / len(gains) / 100, note
+    gains = [
+        sum(table.rows[name][column, "memory"] - table.rows[name][column, "baseline"] for name in shared) / len(shared)
+        for table, column in known.values()
+    ]
+    names = (words.RECIPES.get(column) or f"vanilla {words.backbone(column)}" for _, column in known.values())
+    number = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
+    everything = len(shared) == len(run.corruptions)
+    parts = [
+        words.listed(dict.fromkeys(names)),
+        f"the same {number}" if everything else f"over the {number} that both have",
+        *([] if run.five else [f"there all five severities, here {run.severities}"]),
+    ]
+    asked = [each for each in run.common if each.corruption in shared]
+    alike = None if everything and len(known) == len(run.pairs) else run.gain(list(known), asked)
+    if len(known) < len(run.pairs):
+        parts.append(f"ours for {words.listed(run.called(pair) for pair in known)} only")
+    return Published(sum(gains) / len(gains) / 100, ", ".join(parts), alike)
 
 
-def counterpart(study: str, pair: tuple[str, str], corruptions: Iterable[str]) -> tuple[float, str, int] | None:
-    """The paper's gain in points for a training, the column it stands in and how many corruptions it is over."""
+def counterpart(study: str, pair: tuple[str, str]) -> tuple[PaperTable, str] | None:
+    """The paper's table and its column that a training of ours is put beside."""
     if study not in STUDIES:
         return None
     recipe, backbone = pair
@@ -154,43 +193,54 @@ def counterpart(study: str, pair: tuple[str, str], corruptions: Iterable[str]) -
     options = [(tables.get("recipe"), recipe)] if recipe != "vanilla" or study == "color" else []
     if recipe == "vanilla":
         options += [(tables.get("backbone"), backbone), (tables.get("backbone"), PAPERS_BACKBONE)]
-    for table, column in options:
-        if table is None or column not in table.columns:
-            continue
-        rows = [table.rows[name] for name in corruptions if name in table.rows]
-        if rows:
-            apart = [row[column, "memory"] - row[column, "baseline"] for row in rows]
-            return sum(apart) / len(apart), column, len(rows)
-    return None
+    return next(((table, column) for table, column in options if table is not None and column in table.columns), None)
 
 
 # ----------------------------------------------------------------------------------------------------- the controls
 
 
+CHAMPIONS = {"memory": "the memory classifier", "sturdy": "the sturdy memory classifier"}
+MEASURES = {"accuracy": False, "balanced accuracy": True}
+
+
 def warnings(run: Run) -> list[str]:
-    """Controls that the memory classifiers are not surely better than, in plain words: one sentence each.
+    """Controls that a memory classifier is not surely better than, in plain words: one sentence for each control.
 
     A control is named for a measure unless the whole interval of the paired difference is above 0.
     """
-    return [*_warnings(run, "memory", "memory classifier"), *_warnings(run, "sturdy", "sturdy memory classifier")]
-
-
-def _warnings(run: Run, champion: str, called: str) -> list[str]:
     found = []
-    for model in words.CONTROLS:
-        pairs = [pair for pair in run.pairs if run.contender(model, pair) in run.field]
-        level: list[str] = []
-        ahead: list[str] = []
-        for measure, balanced in (("accuracy", False), ("balanced accuracy", True)):
-            apart = run.gain(pairs, model=champion, over=model, balanced=balanced)
-            if apart is None or apart.low > 0:
-                continue
-            interval = f"95 % interval {words.points(apart.low)} to {words.points(apart.high)}"
-            said = f"{words.points(apart.value)} points of {measure} ({interval})"
-            (ahead if apart.high < 0 else level).append(said)
-        name, against = f"The control “{words.model(model)}”", f"{called} minus control"
-        if ahead:
-            found.append(f"{name} beats the {called}; {against}: {words.listed(ahead)}.")
-        if level:
-            found.append(f"{name} cannot be told from the {called}; {against}: {words.listed(level)}.")
+    for control in words.CONTROLS:
+        said = [part for champion in CHAMPIONS if (part := _rivalry(run, champion, control))]
+        if said:
+            found.append(f"The control “{words.model(control)}” {'; it '.join(said)}.")
     return found
+
+
+def contested(run: Run) -> bool:
+    """Whether a gain is claimed for a memory classifier that a control does as well as."""
+    gains = {champion: run.gain(run.pairs, model=champion) for champion in CHAMPIONS}
+    return any(gain and verdict(gain) == "gain" and matched(run, champion) for champion, gain in gains.items())
+
+
+def matched(run: Run, champion: str) -> list[str]:
+    """The controls that do as well as one memory classifier, in accuracy or in balanced accuracy."""
+    return [control for control in words.CONTROLS if _rivalry(run, champion, control)]
+
+
+def _rivalry(run: Run, champion: str, control: str) -> str:
+    """Where a control beats a memory classifier and where the two cannot be told from each other, "" if nowhere."""
+    pairs = [pair for pair in run.pairs if run.contender(control, pair) in run.field]
+    ahead, level = [], []
+    for measure, balanced in MEASURES.items():
+        apart = run.gain(pairs, model=champion, over=control, balanced=balanced)
+        if apart is None or apart.low > 0:
+            continue
+        if apart.high < 0:
+            lead = (words.percent(-each) for each in (apart.value, apart.high, apart.low))
+            ahead.append("{} points of {what} (95 %: {} to {})".format(*lead, what=measure))
+        else:
+            level.append(f"{measure} (95 %: {words.points(apart.low)} to {words.points(apart.high)} points)")
+    name = CHAMPIONS[champion]
+    said = [f"beats {name} by {words.listed(ahead)}"] if ahead else []
+    said += [f"cannot be told from {'it' if ahead else name} in {words.listed(level)}"] if level else []
+    return " and ".join(said)

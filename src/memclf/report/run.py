@@ -91,12 +91,16 @@ class Run:
 
     @property
     def title(self) -> str:
-        return str(self.about["title"] or f"Study {self.study}".strip())
+        return str(self.about["title"] or (f"Study {self.study}" if self.study else "Evaluation"))
 
     @property
     def settings(self) -> dict[str, Any]:
         found = self.about["settings"]
         return found if isinstance(found, dict) else {}
+
+    def label(self, name: Any) -> str:
+        """What a class is called in a sentence: numbers say nothing by themselves."""
+        return words.label(name, self.cases is not None and words.numbered(self.cases.classes))
 
     @property
     def generated(self) -> bool:
@@ -116,6 +120,31 @@ class Run:
             for each in self.field
             if each.model == "memory" and Contender("baseline", each.recipe, each.backbone) in self.field
         ]
+
+    @property
+    def corruptions(self) -> list[str]:
+        """Of the conditions that means are taken over."""
+        return list(dict.fromkeys(each.corruption for each in self.common))
+
+    @property
+    def severities(self) -> str:
+        """The severities that means are taken over, in words."""
+        found = {tuple(c.severity for c in self.common if c.corruption == name) for name in self.corruptions}
+        if len(found) > 1:
+            return "severities that are not the same for all corruptions"
+        return words.severities(next(iter(found), ()))
+
+    @property
+    def five(self) -> bool:
+        """Whether every corruption has been run at all five severities, as in the paper."""
+        return len(self.common) == 5 * len(self.corruptions) and {each.severity for each in self.common} <= {
+            *words.FIVE
+        }
+
+    def only(self, conditions: Iterable[Condition]) -> None:
+        """From now on take means over no other corrupted conditions than these."""
+        wanted = set(conditions)
+        self.common = [each for each in self.common if each in wanted]
 
     def called(self, pair: tuple[str, str]) -> str:
         """Recipe and backbone, as far as there is more than one of them in the run."""
@@ -247,7 +276,7 @@ class Run:
         found = []
         if not self.rows:
             found.append("No condition has been finished yet.")
-        elif not self.about["finished"]:
+        elif self.settings and not self.about["finished"]:  # an evaluation of one's own never says that it is done
             found.append("The run has not come to its end.")
         counts: dict[tuple[int, int], list[str]] = {}
         for name, there, wanted in self.gaps:

@@ -13,6 +13,7 @@ from memclf.report.run import Run
 
 WIDTH, GAP, LETTERS = 1200, 18, 19  # pixels
 WIDEST = 560  # of one picture
+SQUARE = "■"
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,14 @@ def opening(run: Run, folder: Path) -> Chart | None:
     truth, condition = str(found.get("truth", "")), words.condition(str(found.get("condition", "")))
     tiles = []
     for file, side, title in zip(pictures, ("clean", "corrupted"), ("Clean", condition), strict=True):
-        lines = [(f"{title}; true class: {truth}", INK)]
+        lines = [(f"{title}; truth: {run.label(truth)}", INK)]
         for answer in found.get("answers") or []:
             said = str(answer.get(side, ""))
             name = words.model(str(answer.get("model")))
-            lines.append((f"{'✓' if said == truth else '✗'} {name}: {said}", BLUE if said == truth else ORANGE))
+            mark = "✓" if said == truth else "✗"
+            lines.append((f"{mark} {name}: {run.label(said)}", BLUE if said == truth else ORANGE))
         tiles.append(Tile(file, tuple(lines)))
-    told = f"{truth}, clean and under {condition}"
+    told = f"{run.label(truth)}, clean and under {condition}"
     return _kept("opening", "One picture, clean and corrupted", told, [tiles], folder)
 
 
@@ -46,7 +48,8 @@ def memories(run: Run, folder: Path) -> Chart | None:
     """Each memory in a row with cases of its cluster."""
     rows = []
     for each in run.exhibits.get("memories") or []:
-        lines = ((f"memory {each.get('number')}: {each.get('label')}", INK), (f"{each.get('cases')} cases", SOFT))
+        title = f"memory {each.get('number')} · {run.label(each.get('label'))}"
+        lines = ((title, INK), (f"{each.get('cases')} cases", SOFT))
         members = [Tile(file) for file in map(run.picture, each.get("members") or []) if file]
         rows.append([Tile(run.picture(each.get("picture")), lines), *members])
     return _kept("memories", "Memories and their clusters", "", rows, folder)
@@ -62,9 +65,9 @@ def routes(run: Run, folder: Path) -> Chart | None:
         memory = known.get((each.get("model"), number if found else each.get("nearest"))) or {}
         there = f"→ memory {number}" if found else "→ unknown; the nearest:"
         truth, said = str(each.get("truth")), str(each.get("answer"))
-        query = ((words.condition(str(each.get("condition"))), INK), (f"true class: {truth}", SOFT))
+        query = ((words.condition(str(each.get("condition"))), INK), (f"truth: {run.label(truth)}", SOFT))
         numbers = f"{_two(each.get('similarity'))} against {_two(each.get('threshold'))}"
-        mark = (f"{'✓' if said == truth else '✗'} {said}", BLUE if said == truth else ORANGE)
+        mark = (f"{'✓' if said == truth else '✗'} {run.label(said)}", BLUE if said == truth else ORANGE)
         tiles += [Tile(run.picture(each.get("picture")), query)]
         tiles += [Tile(run.picture(memory.get("picture")), ((there, INK), (numbers, SOFT), mark))]
     return _kept("routes", "Sample routes: query and memory", "", _rows(tiles), folder)
@@ -75,7 +78,11 @@ def overlays(run: Run, folder: Path) -> Chart | None:
     tiles = []
     for each in run.exhibits.get("overlays") or []:
         numbers = [f"{key.replace('_', ' ')} {_two(value)}" for key, value in (each.get("numbers") or {}).items()]
-        lines = [(words.condition(str(each.get("condition"))), INK), *((text, SOFT) for text in numbers)]
+        legend = [
+            (f"{SQUARE} {part.get('name')}: {words.percent(part.get('share'))} %", words.colour(part.get("colour")))
+            for part in each.get("legend") or []
+        ]
+        lines = [(words.condition(str(each.get("condition"))), INK), *legend, *((text, SOFT) for text in numbers)]
         tiles.append(Tile(run.picture(each.get("picture")), tuple(lines)))
     return _kept("overlays", "What the expert feature sees", "", _rows(tiles), folder)
 
@@ -84,7 +91,7 @@ def hardest(run: Run, folder: Path) -> Chart | None:
     """Test cases that most answers get wrong."""
     tiles = []
     for each in run.exhibits.get("hardest") or []:
-        taken = f"{each.get('truth')}, taken for {each.get('mostly_answered')}"
+        taken = f"{run.label(each.get('truth'))}, taken for {run.label(each.get('mostly_answered'))}"
         wrong = f"{words.percent(each.get('wrong_share'))} % wrong"
         tiles.append(Tile(run.picture(each.get("picture")), ((taken, INK), (wrong, SOFT))))
     return _kept("hardest", "Hardest test cases", "", _rows(tiles), folder)
@@ -124,7 +131,10 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
             draw.rectangle((left, top, left + picture.width - 1, top + picture.height - 1), outline=LINE)
             for number, (text, colour) in enumerate(tile.lines):
                 below = top + picture.height + 4 + number * (LETTERS + 6)
-                draw.text((left, below), _fitting(text, font, width), fill=colour, font=font)
+                swatch = text.startswith(SQUARE)  # bright letters could not be read
+                draw.text((left, below), _fitting(text, font, width), fill=SOFT if swatch else colour, font=font)
+                if swatch:
+                    draw.text((left, below), SQUARE, fill=colour, font=font)
         top += height
     folder.mkdir(parents=True, exist_ok=True)
     sheet.save(folder / f"{name}.png")

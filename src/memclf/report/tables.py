@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -62,17 +62,24 @@ EMPTY = Number(None)
 
 @dataclass(frozen=True)
 class Column:
-    """`group` stands above neighbouring columns of the same group; `grey` is for what was not run."""
+    """`group` stands above neighbouring columns of the same group; `grey` is for what was not run.
+
+    `folded` columns are in the files, and on the page only for those who ask for them.
+    """
 
     title: str
     group: str = ""
     note: str = ""
     grey: bool = False
+    folded: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is that of its files. The first column names the row. `strong` are rows to be set apart."""
+    """`name` is that of its files. The first column names the row. `strong` are rows to be set apart.
+
+    `rival` is who wins where a number is marked as lost, if the table does not show it.
+    """
 
     name: str
     title: str
@@ -80,6 +87,15 @@ class Table:
     rows: list[list[Cell]]
     note: str = ""
     strong: frozenset[int] = field(default_factory=frozenset)
+    rival: str = ""
+
+    def picked(self, wanted: Callable[[Column], bool]) -> Table | None:
+        """The columns without a group, which name a row, and those that are wanted; None where none of them is."""
+        kept = [number for number, column in enumerate(self.columns) if not column.group or wanted(column)]
+        if not any(self.columns[number].group for number in kept):
+            return None
+        rows = [[row[number] for number in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[number] for number in kept], rows=rows)
 
     def groups(self) -> list[tuple[str, int, bool]]:
         """Neighbouring columns of one group: its title, how many there are, whether it is grey."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,7 +34,10 @@ MODELS = {
         "Network × class frequencies, balanced",
         "the same with the frequencies weighed as the sturdy memory classifier does",
     ),
-    "random": ("Random routing", "a memory classifier whose clusters are drawn at random, of the same sizes"),
+    "random": (
+        "Random routing",
+        "a memory classifier whose clusters are drawn at random, of the same sizes; a case goes where its name leads",
+    ),
 }
 #: Shorter names, where there is little room.
 SHORT = {
@@ -119,6 +123,7 @@ BOUNDS = {
 }
 
 MINUS = "−"
+FIVE = (1, 2, 3, 4, 5)
 
 
 def model(name: str) -> str:
@@ -132,6 +137,27 @@ def is_part(name: str) -> bool:
     (True, True, False)
     """
     return name.startswith(("+", "sturdy-", "sturdy+", "sturdy,"))
+
+
+def numbered(classes: Iterable[Any]) -> bool:
+    """Whether the classes are called by numbers, which say nothing by themselves.
+
+    >>> numbered([0, 1, 2]), numbered(["0", "1"]), numbered(["mild", "severe"])
+    (True, True, False)
+    """
+    found = [str(each) for each in classes]
+    return bool(found) and all(re.fullmatch(r"-?\d+(\.\d+)?", each) for each in found)
+
+
+def label(name: Any, number: bool) -> str:
+    """What a class is called in a sentence; `number`: classes are called by numbers here.
+
+    >>> label(1, True), label("2 or 3", True), label("unknown", True), label("mild", False)
+    ('class 1', 'class 2 or class 3', 'unknown', 'mild')
+    """
+    if not number or name is None:
+        return "–" if name is None else str(name)
+    return " or ".join(each if each == "unknown" else f"class {each}" for each in str(name).split(" or "))
 
 
 def recipe(name: str) -> str:
@@ -209,6 +235,36 @@ def listed(items: Iterable[str]) -> str:
     """
     *head, last = list(items) or [""]
     return f"{', '.join(head)} and {last}" if head else last
+
+
+def counted(number: int, thing: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "corruption"), counted(18, "corruption")
+    ('1 corruption', '18 corruptions')
+    """
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def severities(levels: Iterable[int]) -> str:
+    """Severities as in a sentence; all five, as in the paper, have a name of their own.
+
+    >>> severities([3]), severities([1, 3, 5]), severities([1, 2, 3, 4, 5])
+    ('severity 3', 'severities 1, 3 and 5', 'all five severities')
+    """
+    found = sorted(set(levels))
+    if found == list(FIVE):
+        return "all five severities"
+    return f"severit{'y' if len(found) == 1 else 'ies'} {listed(map(str, found))}"
+
+
+def colour(text: Any) -> str:
+    """A colour as `#rrggbb`; anything else is grey, since it would go into the style of a page.
+
+    >>> colour("#ff4870"), colour("red; background: url(x)")
+    ('#ff4870', '#888888')
+    """
+    return text if isinstance(text, str) and re.fullmatch("#[0-9a-fA-F]{6}", text) else "#888888"
 
 
 def moment(text: str | None) -> str:

@@ -15,7 +15,8 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.evaluate.store import Condition, Name, Store
-from memclf.studies.pictures import LARGE, feature_of, much_to_see, outlined, packed, relates, sized
+from memclf.report import words
+from memclf.studies.pictures import LARGE, colours, feature_of, much_to_see, outlined, packed, relates, sized
 
 if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
@@ -28,7 +29,11 @@ MEMBERS = 6  # of a cluster: half of them the nearest to the memory, half the fa
 HARDEST = 6
 LOOKED_AT = 12  # images among which the one for overlays is chosen
 BASELINE = "baseline"
-OPENING = (BASELINE, "augmented", "stage1-paper", "stage1", "memory-paper", "memory")
+# Whose answers stand beside the opening: all but the majority class and random routing, which see nothing in it.
+OPENING = (
+    *(BASELINE, "memory", "memory-paper", "sturdy", "careful", "augmented", "ensemble", "prior", "prior-balanced"),
+    *("stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced"),
+)
 NOISE = "gaussian_noise"
 # Of each kind the first that was run; kinds that differ most from each other come first.
 KINDS = (
@@ -277,10 +282,22 @@ class _Show:
                         self._save(f"memory_{k}_member_{number}", self.train[int(member)], SMALL)
                         for number, member in enumerate(ends)
                     ],
-                    "classifier": f"{_kind(clf.estimators_[k])} ({clf.pool_.origins[k]})",
+                    "classifier": self._who_answers(k),
                 }
             )
         return shown
+
+    def _who_answers(self, k: int) -> str:
+        """What a memory's local classifier is, in words."""
+        pool, estimator = self.memory.pool_, self.memory.estimators_[k]
+        kind = _kind(estimator)
+        return {
+            "constant": lambda: f"always answers {words.label(estimator.classes_[0], words.numbered(self.classes))}",
+            "merged": lambda: f"the classifier of memory {pool.trained_with[k]} answers",
+            "handed to global": lambda: f"the global {kind} answers",
+            "global": lambda: f"its own {kind} answers, trained on from the global one",
+            "fresh": lambda: f"its own {kind} answers",
+        }[pool.origins[k]]()
 
     def overlays(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:
         feature = feature_of(self.memory.similarity_)
@@ -301,6 +318,10 @@ class _Show:
                     "condition": str(condition),
                     "key": self.keys[case],
                     "picture": self._save(f"overlay_{number}", outlined(images[case], masks), None),
+                    "legend": [
+                        {"name": name, "colour": "#{:02x}{:02x}{:02x}".format(*colour), "share": float(mask.mean())}
+                        for (name, mask), colour in zip(masks.items(), colours(len(masks)), strict=True)
+                    ],
                     "numbers": {name: v if np.isfinite(v) else None for name, v in zip(names, values, strict=True)},
                 }
             )
@@ -383,7 +404,8 @@ def _key(images: ImageCollection, position: int) -> str:
 
 def _kind(estimator: Any) -> str:
     steps = getattr(estimator, "steps", None)
-    return type(steps[-1][1] if steps else estimator).__name__
+    name = type(steps[-1][1] if steps else estimator).__name__
+    return {"ImageClassifier": "network"}.get(name, name)
 
 
 def _spread(conditions: list[Condition], rng: np.random.Generator) -> list[Condition]:

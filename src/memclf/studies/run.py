@@ -261,11 +261,12 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
 
 def print_warnings(folder: Path, console: Console) -> None:
     """What the report warns of, for those who read no further than the terminal."""
-    from memclf.report.findings import warnings
+    from memclf.report.findings import contested, warnings
     from memclf.report.run import Run
 
-    found = warnings(Run(folder))
-    if found:
+    run = Run(folder)
+    found = warnings(run)
+    if found and contested(run):
         console.print("A gain that a control has too is no gain:")
     for sentence in found:
         console.print(Text(f"- {sentence}"), soft_wrap=True)

@@ -149,7 +149,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             train, backbone = study.train.remembering(), settings.backbones[0]
             maker = _Maker(study, settings, train, Path(folder), "vanilla", backbone, 0, 0, networks=asked.networks)
-            clf = maker.variant(CAREFUL).fit(maker.train, maker.train.labels)
+            clf = maker.variant(CAREFUL).fit(maker.train, maker.train.labels, groups=maker.groups)
         out_of_distribution(name, clf, study, others)
         abstention(name, clf, study, settings, asked.severity)
 

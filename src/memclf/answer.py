@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,19 @@ if TYPE_CHECKING:
 
 
 ENOUGH = 10  # cases that tell what is usual; a smaller cluster is told by all training cases
+
+
+def gives_probabilities(clf: MemoryClassifier) -> bool:
+    """Whether every classifier that may answer gives probabilities."""
+    if hasattr(clf, "estimators_"):
+        answering = [*clf.estimators_, *([] if clf.fallback_ is None else [clf.fallback_])]
+    else:
+        given = clf.estimator
+        if isinstance(given, Mapping):
+            given = list(given.values())
+        answering = list(given) if isinstance(given, Sequence) else [given]
+        answering += [] if isinstance(clf.fallback, str) else [clf.fallback]
+    return all(each is None or hasattr(each, "predict_proba") for each in answering)
 
 
 def label_distributions(counts: Array) -> Array:

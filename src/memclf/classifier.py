@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from memclf import _cases, _inputs, _settings, answer, heldout, unknown
+from memclf import _cases, _inputs, _settings, answer, fitting, heldout, unknown
 from memclf._numbers import Array
-from memclf._seeds import seeded
 from memclf._settings import BOUND
 from memclf.folds import Folds
-from memclf.local import pool
 from memclf.local.competence import detector_for
-from memclf.memory.search import search_memories
-from memclf.routing import CONFORMAL, Routes, fit_thresholds, similarities
-from memclf.similarity.base import fit_describe, positive_weights
+from memclf.routing import CONFORMAL, Routes, similarities
+from memclf.similarity.base import positive_weights
 
 if TYPE_CHECKING:
     from memclf.bounds import Bound
     from memclf.explain import Explanations
-
-COVER = 0.7  # the search's threshold when thresholds are conformal and none is given
-
-
-def _local_probabilities(clf: MemoryClassifier) -> bool:
-    """Whether every classifier that may answer gives probabilities."""
-    if hasattr(clf, "estimators_"):
-        answering = [*clf.estimators_, *([] if clf.fallback_ is None else [clf.fallback_])]
-    else:
-        given = clf.estimator
-        if isinstance(given, Mapping):
-            given = list(given.values())
-        answering = list(given) if isinstance(given, Sequence) else [given]
-        answering += [] if isinstance(clf.fallback, str) else [clf.fallback]
-    return all(each is None or hasattr(each, "predict_proba") for each in answering)
+    from memclf.local.pool import Pool
+    from memclf.memory.result import MemorySearchResult
 
 
 class MemoryClassifier(ClassifierMixin, BaseEstimator):
@@ -190,6 +170,24 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     array([1])
     """
 
+    classes_: Array
+    memory_indices_: Array
+    memories_: Any
+    descriptions_: Any
+    thresholds_: Array
+    estimators_: list[Any]
+    labels_: Array
+    cluster_counts_: Array
+    label_distributions_: Array
+    frequencies_: Array
+    pool_: Pool
+    detectors_: list[Any]
+    global_: Any
+    fallback_: Any
+    unknown_label_: Any
+    similarity_: Any
+    search_result_: MemorySearchResult
+
     def __init__(
         self,
         similarity: Any = None,
@@ -281,7 +279,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if self.views or getattr(detector_for(self.competence), "looks_at", "") == "views":
             answer.check_can_perturb(self, X)
         _inputs.prepared(self.similarity, self.n_jobs, self.verbose)  # complains if it is none
-        y = self._check_target(X, y)
+        y = fitting.checked_target(X, y)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
         folds = Folds.of(self.cv, groups, len(y))
@@ -293,11 +291,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             from memclf.bounds.curve import preferred
 
             number = preferred(self, X, y, sample_weight, params, folds)
-        seed = self._fit_stages(X, y, sample_weight, params, folds, local=True, n_memories=number)
+        seed = fitting.stages(self, X, y, sample_weight, params, folds, local=True, n_memories=number)
         self.calibration_ = self.combination_ = None
         self.strange_rate_ = 0.0
         if self._learns() or self._conformal():
-            counted = self._counted(y, sample_weight)
+            counted = fitting.counted_rows(y, sample_weight)
             found = heldout.learn(self, X, y, counted, sample_weight, params, folds, seed, opinions=self._learns())
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
@@ -306,166 +304,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             self.bound(X, y)
         return self
 
-    def _fit_stages(
-        self,
-        X: Any,
-        y: Array,
-        sample_weight: Any,
-        params: dict[str, Any],
-        folds: Folds,
-        *,
-        local: bool,
-        n_memories: Any,
-    ) -> int | None:
-        """Similarity, memories and, if `local`, clusters and their classifiers; the seed for whatever comes after."""
-        _cases.match(self, X, reset=True)
-        # All seeds are drawn before any parallel work, so results do not depend on the number of workers.
-        search_seed, global_seed, fallback_seed, similarity_seed, fold_seed = self._seeds()
-        self.similarity_ = _inputs.prepared(self.similarity, self.n_jobs, self.verbose)
-        seeded(self.similarity_, similarity_seed)
-        Z = fit_describe(self.similarity_, X, y, sample_weight)
-        self._check_classes(y)
-        params = self._routed(sample_weight, params)
-        cover: Any = COVER if self.threshold == CONFORMAL else self.threshold
-        self.search_result_ = search_memories(
-            Z,
-            self.similarity_,
-            cover,
-            n_memories=n_memories,
-            n_restarts=self.n_restarts,
-            max_swaps=self.max_swaps,
-            mode=self.mode,
-            cover=self.cover,
-            coverage="enforce" if self.n_memories == BOUND else self.coverage,
-            sample_weight=sample_weight,
-            random_state=search_seed,
-            verbose=self.verbose,
-        )
-        self.memory_indices_ = self.search_result_.indices
-        self.labels_ = self.search_result_.labels
-        self.memories_ = _cases.keep(X, self.memory_indices_)
-        self.descriptions_ = _cases.take(Z, self.memory_indices_)
-        counted = self._counted(y, sample_weight)
-        self.thresholds_ = fit_thresholds(
-            "common" if self._conformal() else self.thresholds,
-            cover,
-            self.memory_indices_,
-            self.labels_[counted],
-            self.search_result_.similarity[counted],
-            self.slack,
-        )
-        if not local:
-            return fold_seed
-        if self.crossfit:
-            self.labels_ = heldout.crossfit_labels(self, X, y, counted, sample_weight, folds, fold_seed)
-        q = len(self.memory_indices_)
-        self.cluster_counts_ = np.zeros((q, len(self.classes_)), dtype=np.intp)
-        np.add.at(self.cluster_counts_, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), 1)
-        weights = np.zeros(self.cluster_counts_.shape)
-        weighed = 1.0 if sample_weight is None else sample_weight[counted]
-        np.add.at(weights, (self.labels_[counted], np.searchsorted(self.classes_, y[counted])), weighed)
-        self.label_distributions_ = answer.label_distributions(weights)
-        self.frequencies_ = weights.sum(axis=0) / weights.sum()
-        self._fit_classifiers(X, y, counted, params, global_seed, fallback_seed)
-        if not self.answers_locally and not _local_probabilities(self):
-            raise TypeError(
-                "competence, combine, balance and views need classifiers that give probabilities (predict_proba)"
-            )
-        self.detectors_ = answer.fit_detectors(self, X, y, counted)
-        ask = getattr(self.similarity_, "trust", None)  # any object with fit, describe and compare will do
-        if self.min_trust and (ask is None or ask(_cases.take(X, counted[:1])) is None):
-            warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)
-        return fold_seed
-
     def _learns(self) -> bool:
         """Whether something is learned from what held-out cases are answered."""
         return self.competence is not None or self.combine != "local"
 
     def _conformal(self) -> bool:
         return any(isinstance(each, str) and each == CONFORMAL for each in (self.threshold, self.thresholds))
-
-    @staticmethod
-    def _counted(y: Array, sample_weight: Any) -> Array:
-        """Rows that count: a case without weight is absent."""
-        return np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
-
-    def _check_target(self, X: Any, y: Any) -> Array:
-        if y is None:
-            raise ValueError("MemoryClassifier requires y to be passed, but the target y is None")
-        y = np.asarray(column_or_1d(y, warn=True))
-        if y.dtype == object:
-            kinds = sorted({type(label).__name__ for label in y})
-            if len(kinds) > 1:
-                raise ValueError(f"labels in y must be of one kind, got a mixture of {', '.join(kinds)}")
-        check_classification_targets(y)
-        check_consistent_length(X, y)
-        return y
-
-    def _check_classes(self, y: Array) -> None:
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y holds one class only, {self.classes_.tolist()[0]!r} (n_samples={len(y)}); a classifier needs at "
-                "least two classes to tell apart"
-            )
-        self.unknown_label_ = unknown.label_for(self.classes_, self.unknown_label)
-        if self.fallback == "unknown":
-            unknown.check_free(self.classes_, self.unknown_label_)
-
-    def _seeds(self) -> list[int | None]:
-        """Seeds for search, global classifier, fallback, similarity, folds; None: chance, except in greedy search."""
-        if self.random_state is None:
-            return [None] * 5
-        return [int(draw) for draw in check_random_state(self.random_state).randint(2**31 - 1, size=5)]
-
-    def _routed(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
-        """What goes to the estimators' fit, by scikit-learn's metadata routing when that is switched on."""
-        if sample_weight is not None:
-            params = {"sample_weight": sample_weight, **params}
-        if not routing_enabled() or not params:
-            return params
-        return dict(process_routing(self, "fit", **params).estimator.fit)
-
-    def _fit_classifiers(
-        self,
-        X: Any,
-        y: Array,
-        counted: Array,
-        params: dict[str, Any],
-        global_seed: int | None,
-        fallback_seed: int | None,
-    ) -> None:
-        template = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
-        q = len(self.memory_indices_)
-        members = [counted[self.labels_[counted] == k] for k in range(q)]
-        likeness = similarities(self.similarity_, self.descriptions_, self.memory_indices_, self.descriptions_)
-        home = pool.assign(members, likeness, int(self.min_cluster_size), self.small_clusters)
-        templates = pool.templates_for(template, q)
-        whole = template.get("default", templates[0]) if isinstance(template, Mapping) else templates[0]
-        self.global_ = None
-        if self.start == "global" or self.fallback == "global" or (home == pool.GLOBAL).any():
-            self.global_ = pool.fit_whole(whole, X, y, counted, params, global_seed)
-        self.fallback_ = None
-        if self.fallback == "global":
-            self.fallback_ = self.global_
-        elif not isinstance(self.fallback, str):
-            self.fallback_ = pool.fit_whole(self.fallback, X, y, counted, params, fallback_seed)
-        seeds = None if global_seed is None else np.random.default_rng(global_seed).integers(2**31 - 1, size=q)
-        self.pool_ = pool.fit_pool(
-            X,
-            y,
-            members,
-            home,
-            templates,
-            self.global_,
-            continued=whole if self.start == "global" else None,
-            seeds=seeds,
-            params=params,
-            rows_of_memories=self.memory_indices_,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
-        self.estimators_ = self.pool_.estimators
 
     # ---------------------------------------------------------------------------------------------- answering
 
@@ -509,7 +353,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         out[known] = self.classes_[P[known].argmax(axis=1)]
         return out if self.fallback == "unknown" else out.astype(self.classes_.dtype)
 
-    @available_if(_local_probabilities)
+    @available_if(answer.gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
         X = _cases.read_once(_cases.as_cases(X))

@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from memclf import _cases
-from memclf._numbers import TOLERANCE, Array, first_best, reaches
+from memclf._numbers import TOLERANCE, Array
 from memclf._progress import say
 from memclf.answer import can_perturb, opinions_about, perturbed, routed, trusting
+from memclf.fitting import counted_rows, is_pairwise, stages
 from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import conformal_thresholds, distance, similarities, tell_widths, widths
-from memclf.similarity.base import fit_describe
+from memclf.routing import conformal_thresholds, distance, tell_widths, widths
 
 if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
@@ -55,35 +54,10 @@ class Learned:
     combination: Combination | None
 
 
-def crossfit_labels(
-    clf: MemoryClassifier, X: Any, y: Array, counted: Array, weight: Any, folds: Folds, seed: int | None
-) -> Array:
-    """The memory of each training case, by a similarity that has not learned from that case.
-
-    A case stays where it is if no other memory is more similar. A matrix has learned from nobody.
-    """
-    labels = clf.labels_.copy()
-    if _pairwise(clf):
-        return labels
-    for rest, held in folds.cut(y, counted, seed):
-        similarity = clone(clf.similarity_, safe=False)  # any object that keeps the contract will do
-        fit_describe(similarity, _cases.take(X, rest), y[rest], None if weight is None else weight[rest])
-        memories, Z = similarity.describe(clf.memories_), similarity.describe(_cases.take(X, held))
-        block = similarities(similarity, memories, clf.memory_indices_, Z)
-        stays = reaches(block[labels[held], np.arange(len(held))], block.max(axis=0))  # it may be among the best
-        labels[held] = np.where(stays, labels[held], first_best(block))
-    return labels
-
-
-def _pairwise(clf: MemoryClassifier) -> bool:
-    """Whether cases are rows of a square matrix, with a column for each training case."""
-    return bool(get_tags(clf).input_tags.pairwise)
-
-
 def _parted(clf: MemoryClassifier, X: Any, rest: Array, held: Array) -> tuple[Any, Any]:
     """Cases to fit on and cases held out; of a square matrix, both with the columns of those to fit on."""
     parts = _cases.take(X, rest), _cases.take(X, held)
-    return tuple(_cases.columns(part, rest) for part in parts) if _pairwise(clf) else parts
+    return tuple(_cases.columns(part, rest) for part in parts) if is_pairwise(clf) else parts
 
 
 def widths_of(clf: MemoryClassifier, counted: Array) -> Array | None:
@@ -124,9 +98,9 @@ def learn(
         weights = None if weight is None else weight[rest]
         within = folds.within(rest)
         known, cases = _parted(clf, X, rest, held)
-        without._fit_stages(known, y[rest], weights, own, within, local=opinions, n_memories=many)
+        stages(without, known, y[rest], weights, own, within, local=opinions, n_memories=many)
         routes = trusting(without, cases, routed(without, without.similarity_.describe(cases)))
-        wide = widths_of(without, without._counted(y[rest], weights))
+        wide = widths_of(without, counted_rows(y[rest], weights))
         plain[held] = np.where(routes.trusted, distance(routes.similarity), np.inf)
         far[held] = np.inf if wide is None else plain[held] / wide[routes.nearest]
         whole = None if wide is None else whole

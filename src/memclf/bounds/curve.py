@@ -21,6 +21,7 @@ from memclf.bounds.kinds import HELD_OUT
 from memclf.bounds.local import ANYTHING
 from memclf.bounds.premises import learned_similarity
 from memclf.bounds.result import Bound
+from memclf.fitting import stages
 from memclf.folds import Folds
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def preferred(clf: MemoryClassifier, X: Any, y: Array, weight: Any, params: dict
     q: int | None = None
     while True:
         trial = clone(clf).set_params(competence=None, combine="local", balance=0.0, views=0, verbose=0)
-        trial._fit_stages(X, y, weight, params, folds, local=True, n_memories=q)
+        stages(trial, X, y, weight, params, folds, local=True, n_memories=q)
         found = len(trial.memory_indices_)
         bound = generalization_bound(trial, X, y)
         say(f"{found} memories: bound {bound.value:.3f}", clf.verbose)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, StratifiedKFold, train_test_split
 
 from memclf.evaluate import Condition, Store, evaluate, summarise
 from memclf.studies import settings_for, study_for
@@ -22,11 +22,13 @@ from memclf.studies.models import train_all
 from memclf.studies.study import corrupting
 
 
-def held_out(study, settings, fold):
-    """The study with a third of its training images for testing."""
+def held_out(study, settings, fold, most):
+    """The study with a third of its training images for testing, at most so many of them."""
     y, faces = np.asarray(study.train.labels), study.groups(study.train)
     cut = StratifiedKFold(3, shuffle=True, random_state=0) if faces is None else GroupKFold(3)
     rest, held = list(cut.split(np.zeros(len(y)), y, faces))[fold]
+    if len(held) > most:
+        held = np.sort(train_test_split(held, train_size=most, random_state=0, stratify=y[held])[0])
     test = study.train[held]
     return replace(study, train=study.train[rest], test=test, make=corrupting(test, settings))
 
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("--study", nargs="+", default=["color", "leaf", "acne"])
     parser.add_argument("--severity", type=int, nargs="+", default=[3])
     parser.add_argument("--fold", type=int, default=0)
+    parser.add_argument("--most", type=int, default=10_000, help="of the held-out images, to be answered")
     asked = parser.parse_args()
     gains = {}
     for name in asked.study:
@@ -45,7 +48,7 @@ def main() -> None:
         settings = settings_for(
             name, sturdy=True, ablate=True, augmented=False, severities=tuple(asked.severity), **options
         )
-        study = held_out(study_for(settings), settings, asked.fold)
+        study = held_out(study_for(settings), settings, asked.fold, asked.most)
         store = Store()
         with tempfile.TemporaryDirectory() as folder:
             found = train_all(study, settings, Path(folder), lambda said: None, 0, lambda fitted: None)

@@ -227,7 +227,7 @@ X = np.arange(12.0)[:, None]
 models = [MemorySelector(RBFSimilarity(0.1), n_memories=n).fit(X) for n in (2, 3)]
 memclf.save(models[0], folder)
 left_over = 0
-for _ in range(15):
+for _ in range(10):
     child = os.fork()
     if child == 0:
         while True:

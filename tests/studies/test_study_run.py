@@ -20,7 +20,7 @@ from memclf.bounds import KINDS, Bound
 from memclf.cli import app
 from memclf.evaluate import Condition, opened
 from memclf.exceptions import StudyError
-from memclf.studies.run import _conclude, folder_for
+from memclf.studies.run import _conclude, folder_for, run_study
 from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
 
@@ -144,7 +144,7 @@ def test_bounds_that_fail_do_not_cost_the_report(run, tmp_path):
     assert "What theory promises" not in (folder / "report.html").read_text()
 
 
-def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tmp_path):
+def test_a_run_that_is_killed_interrupted_and_damaged_ends_with_the_same_numbers(run, tmp_path):
     folder = tmp_path / "run"
     # Killed in training: what was trained is not trained again.
     process = memclf(*TINY, "--out", folder)
@@ -172,7 +172,12 @@ def test_a_run_that_is_killed_and_interrupted_ends_with_the_same_numbers(run, tm
         done = store.finished()
     complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == len(MODELS)]
     assert len(complete) >= 3
+    # A damaged model is trained again.
+    manifest = saved.parent.with_name("random") / "manifest.json"
+    manifest.write_text("garbage")
     _, err = finished(*TINY, "--out", folder)
+    assert "training it again" in err
+    json.loads(manifest.read_text())
     again = [each for each in CONDITIONS if f"evaluating {each} (" in err]
     assert set(again) == set(CONDITIONS) - set(complete)
     assert rows_of(folder) == rows_of(run[0])
@@ -183,29 +188,25 @@ def kill(process):
     process.communicate()
 
 
-def test_another_argument_starts_a_new_run_beside_the_old_one(run):
+def test_another_argument_starts_a_new_run_beside_the_old_one(run, monkeypatch):
     folder, _, _ = run
     before = rows_of(folder)
-    process = memclf(*TINY[:-2], "--out", folder)  # one corruption fewer
+    old = json.loads((folder / "settings.json").read_text())
+    known = {each.name: old[each.name] for each in fields(Settings)}
+    other = Settings(**{**known, "corruptions": tuple(known["corruptions"][:-1])})
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memclf.studies.models.train_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_study(other, folder, console=Console(file=io.StringIO()))
     beside = folder.with_name("run-2")
-    wait_until((beside / "results.sqlite").is_file)
-    kill(process)
     assert rows_of(folder) == before
-    old, new = (json.loads((each / "settings.json").read_text()) for each in (folder, beside))
+    new = json.loads((beside / "settings.json").read_text())
     assert new["corruptions"] == old["corruptions"][:-1]
     assert folder_for(folder, new["fingerprint"]) == beside  # and is found again
     assert folder_for(folder, "0" * 24) == folder.with_name("run-3")
-
-
-def test_a_damaged_model_is_trained_again_and_half_a_settings_file_never_appears(run, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(run[0], folder)
-    manifest = folder / "models" / "vanilla-efficientnet_lite0-seed0" / "memory" / "manifest.json"
-    manifest.write_text("garbage")
-    _, err = finished(*TINY, "--out", folder)
-    assert "training it again" in err
-    json.loads(manifest.read_text())
-    assert rows_of(folder) == rows_of(run[0])
 
 
 def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):

@@ -1,31 +1,32 @@
-"""How many memories pay, and when does the search beat one memory per label? On training leaves alone.
+"""How many memories pay, and when does the search beat one memory per label? On training images alone.
 
-Five folds; stage 1 alone (the labels of the memory's cluster, rare classes favoured with balance 0.5) on held-out
-leaves, clean and under the 18 corruptions. Leaves that the expert feature was taught with are never judged.
+Five folds; stage 1 alone (the labels of the memory's cluster, rare classes weighed up with balance 0.5) on held-out
+images, clean and under the 18 corruptions. Leaves that the expert feature was taught with are never judged; faces are
+kept together.
 
-    python benchmarks/how_many_memories.py --data ../shared/data/leaf
+    python benchmarks/how_many_memories.py --leaf ../shared/data/leaf --acne ../shared/data/acne
 """
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
 from memclf.answer import balanced
 from memclf.similarity import RankSimilarity, TreeSimilarity
-from memclf.studies.leaf import load_leaves, outlined
+from memclf.studies import settings_for, study_for
+from memclf.studies.leaf import outlined
 from memclf.vision.corruptions import PAPER
-from memclf.vision.features import LeafColours
 
 
 def ways():
-    """Name -> similarity and settings; they see the measured share."""
+    """Name -> similarity and settings; they see the expert's numbers."""
     tree = {depth: DecisionTreeClassifier(max_depth=depth, min_samples_leaf=5, random_state=0) for depth in (3, 4)}
     yield "one per label, tree of depth 3", TreeSimilarity(), {}
     yield "one per label, tree of depth 4", TreeSimilarity(tree=tree[4]), {}
@@ -37,36 +38,45 @@ def ways():
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--leaf", help="folder of the coffee leaves")
+    parser.add_argument("--acne", help="folder of the lesions")
     parser.add_argument("--severity", type=int, default=3)
-    parser.add_argument("--judged", type=int, default=400, help="leaves that are corrupted")
+    parser.add_argument("--judged", type=int, default=400, help="images that are corrupted")
     asked = parser.parse_args()
-    train = load_leaves(asked.data)[0]
-    y = np.asarray(train.labels)
-    free = np.flatnonzero(~np.isin([row["id"] for row in train.info], outlined()))
-    judged = np.sort(np.random.default_rng(0).permutation(free)[: asked.judged])
-    measure = LeafColours(n_jobs=-1)
-    shares = {"clean": measure.transform(train)}
-    shares |= {name: measure.transform(train[judged].corrupted(name, asked.severity)) for name in PAPER}
-    print(
-        f"{len(train)} training leaves, {len(free)} judged clean, {len(judged)} corrupted at severity {asked.severity}"
-    )
+    for name in ("leaf", "acne"):
+        if folder := getattr(asked, name):
+            compare(study_for(settings_for(name, data=folder)), asked.severity, asked.judged)
+
+
+def compare(study, severity, most):
+    train, groups = study.train, study.groups(study.train)
+    y = np.unique(np.asarray(train.labels), return_inverse=True)[1]
+    free = np.arange(len(y))
+    if study.name == "leaf":
+        free = np.flatnonzero(~np.isin([row["id"] for row in train.info], outlined()))
+    judged = np.sort(np.random.default_rng(0).permutation(free)[:most])
+    measure = clone(study.features("robust")).set_params(n_jobs=-1)
+    measure = measure if study.name == "leaf" else measure.fit(train)  # the other comes taught
+    numbers = {"clean": measure.transform(train)}
+    numbers |= {name: measure.transform(train[judged].corrupted(name, severity)) for name in PAPER}
+    print(f"{study.name}: {len(y)} training images, {len(free)} judged clean, {len(judged)} corrupted, {severity=}")
     print(f"{'':34s}{'memories':>9s}{'clean':>14s}{'corrupted':>14s}")
+    folds = StratifiedKFold if groups is None else StratifiedGroupKFold
     for name, similarity, settings in ways():
-        said = {key: np.full(len(y), -1) for key in shares}
-        numbers = []
-        for rest, held in StratifiedKFold(5, shuffle=True, random_state=0).split(shares["clean"], y):
+        said = {key: np.full(len(y), -1) for key in numbers}
+        many = []
+        for rest, held in folds(5, shuffle=True, random_state=0).split(numbers["clean"], y, groups):
             clf = MemoryClassifier(similarity, DummyClassifier(), random_state=0, **{"threshold": 0.7, **settings})
-            clf.fit(shares["clean"][rest], y[rest])
-            numbers.append(len(clf.memory_indices_))
-            for key, F in shares.items():
+            clf.fit(numbers["clean"][rest], y[rest])
+            many.append(len(clf.memory_indices_))
+            for key, F in numbers.items():
                 rows = held if key == "clean" else np.intersect1d(held, judged)
                 places = rows if key == "clean" else np.searchsorted(judged, rows)
                 P = clf.label_distributions_[clf.route(F[places]).nearest]
                 said[key][rows] = clf.classes_[balanced(P, clf.frequencies_, 0.5).argmax(axis=1)]
-        found = [scores(y, said[key], free if key == "clean" else judged) for key in shares]
+        found = [scores(y, said[key], free if key == "clean" else judged) for key in numbers]
         (a, b), (c, d) = found[0], np.mean(found[1:], axis=0)
-        print(f"{name:34s}{np.mean(numbers):9.1f}{a:8.1f} /{b:5.1f}{c:8.1f} /{d:5.1f}", flush=True)
+        print(f"{name:34s}{np.mean(many):9.1f}{a:8.1f} /{b:5.1f}{c:8.1f} /{d:5.1f}", flush=True)
 
 
 def scores(y, said, rows):

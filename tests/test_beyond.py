@@ -363,9 +363,11 @@ def test_a_case_that_changes_much_under_mild_changes_is_not_steady():
 
 
 def test_views_need_cases_that_can_be_perturbed():
-    with pytest.raises(TypeError, match=r"views need .* ndarray cannot be perturbed by itself: pass perturb=function"):
+    with pytest.raises(
+        TypeError, match=r"views and steadiness need .* ndarray cannot be perturbed by itself: pass pert"
+    ):
         wine(views=2).fit(X, y)
-    with pytest.raises(TypeError, match=r"competence='agreement' need .* ndarray cannot be perturbed"):
+    with pytest.raises(TypeError, match=r"competence='agreement' needs .* ndarray cannot be perturbed"):
         wine(competence="agreement").fit(X, y)
     with pytest.raises(ValueError, match=r"perturb must return every case it is given, changed a little: \d+, not 3"):
         wine(views=1, perturb=lambda cases, number: cases[:3]).fit(X, y).predict(X)

@@ -157,9 +157,9 @@ def perturbed(clf: MemoryClassifier, X: Any, number: int) -> Any:
 def check_can_perturb(clf: MemoryClassifier, X: Any) -> None:
     """Complain if something asked for views and cases cannot be changed a little."""
     if not can_perturb(clf, X):
-        what = f"competence={clf.competence!r}" if clf.competence == "agreement" else "views"
+        what = "competence='agreement' needs" if clf.competence == "agreement" else "views and steadiness need"
         raise TypeError(
-            f"{what} need cases that can be changed a little, and {type(X).__name__} cannot be perturbed by itself: "
+            f"{what} cases that can be changed a little, and {type(X).__name__} cannot be perturbed by itself: "
             "pass perturb=function(cases, number) that returns the cases, changed differently for every number"
         )
 

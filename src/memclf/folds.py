@@ -108,6 +108,7 @@ class Folds:
         if len(np.unique(y[rest])) < 2:
             raise ValueError(
                 f"a fold of {self._name()} would leave a single class to learn from; there are too few cases"
+                + ("" if self.groups is None else " or, of some class, too few groups")
             )
         torn = [] if self.groups is None else np.intersect1d(self.groups[rest], self.groups[held]).tolist()
         if torn:

@@ -342,6 +342,22 @@ def test_any_two_models_can_be_compared_pairwise(table, fitted):
         difference(store, "memory", "oracle")
 
 
+def test_groups_may_be_said_later_but_not_otherwise(table, fitted):
+    _, _, X, y = table
+    store, faces = Store(), np.arange(len(y)) // 10
+    evaluate({"memory": fitted}, X, y, store=store)
+    evaluate({"memory": fitted}, X, y, store=store, groups=faces)
+    assert store.cases().groups.tolist() == faces.tolist()
+    with pytest.raises(StoreError, match="other groups of these cases"):
+        evaluate({"memory": fitted}, X, y, store=store, groups=faces // 2)
+
+
+def test_severities_that_are_no_whole_numbers_are_refused(table, fitted):
+    _, _, X, y = table
+    with pytest.raises(ValueError, match=r"severities are whole numbers, got 0.5 for 'drift'"):
+        evaluate({"memory": fitted}, X, y, {("drift", 0.5): X})
+
+
 def test_groups_are_kept_with_the_cases_and_widen_the_intervals(table, fitted):
     _, _, X, y = table
     y = np.roll(y, 1)  # many answers are wrong now

@@ -87,6 +87,12 @@ def test_groups_of_one_are_cases_and_classes_may_be_missing_in_a_draw(draws):
     assert np.isfinite(balanced).all()
 
 
+def test_a_class_that_is_not_drawn_shifts_nothing():
+    labels = np.repeat([0, 1, 2], [40, 40, 4])
+    always = (labels == 0).astype(float)  # whoever always answers class 0 has a third, whatever is drawn
+    np.testing.assert_allclose(mean_interval(always, labels, groups=np.arange(84) // 4), 1 / 3)
+
+
 def test_a_gain_in_few_faces_is_not_sure():
     better = np.repeat([1.0, 0.0], [20, 180])
     faces = np.concatenate([np.zeros(20), np.arange(180) // 4 + 1])  # the whole gain is one face's

@@ -156,6 +156,8 @@ def test_a_run_that_is_killed_interrupted_and_damaged_ends_with_the_same_numbers
     process = memclf(*TINY, "--out", folder)
     wait_for_rows(folder, len(MODELS))  # the clean ones
     process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)  # whoever started it says it again
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert saved.stat().st_mtime_ns == written

@@ -19,8 +19,6 @@ TEMPERATURE = 2.0
 class StageOne(ClassifierMixin, BaseEstimator):
     """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked.
 
-    What the memory classifier finds too strange to answer is unknown here too.
-
     Parameters
     ----------
     memory_classifier : fitted MemoryClassifier
@@ -42,8 +40,8 @@ class StageOne(ClassifierMixin, BaseEstimator):
         return self
 
     def route(self, X: Any) -> Routes:
-        """Where the memory classifier sends the cases."""
-        return self.memory_classifier.route(X)
+        """Where the memory classifier sends the cases, whether they are strange to its classifiers or not."""
+        return self.memory_classifier.route(X).stage_one
 
     def predict(self, X: Any) -> Array:
         return self.predict_routed(X, self.route(X))
@@ -121,7 +119,8 @@ class Ensemble(ClassifierMixin, BaseEstimator):
 
 
 def labels_of_memories(clf: Any, routes: Routes, balance: float = 0.0) -> Array:
-    """The commonest label in the cluster of each route's memory; unknown where no memory answers."""
+    """The commonest label in the cluster of each route's memory; unknown where none is similar enough."""
+    routes = routes.stage_one
     counts = clf.cluster_counts_
     if balance:
         counts = counts / np.maximum(counts.sum(axis=0), 1) ** balance

@@ -108,8 +108,8 @@ def evaluate(
         raise ValueError(f"there are {len(y)} test cases and {len(groups)} entries in groups")
     store.put_cases(_keys(X), codes, classes.tolist(), groups)
     made = conditions if isinstance(conditions, Mapping) else {}
-    made = {Condition(name, int(severity)): cases for (name, severity), cases in made.items()}
-    asked = [Condition(name, int(severity)) for name, severity in conditions]
+    made = {_condition(*key): cases for key, cases in made.items()}
+    asked = [_condition(*key) for key in conditions]
     jobs = list(dict.fromkeys([Condition(), *asked]))
     finished = store.finished()
     started, fresh = time.monotonic(), 0
@@ -136,6 +136,12 @@ def evaluate(
     wanted, names = set(jobs), {each.name for each in contenders}
     rows = [row for row in store.rows() if (row["corruption"], row["severity"]) in wanted]
     return [row for row in rows if (row["model"], row["recipe"], row["backbone"], row["seed"]) in names]
+
+
+def _condition(name: str, severity: Any) -> Condition:
+    if severity != int(severity):
+        raise ValueError(f"severities are whole numbers, got {severity!r} for {name!r}; put it into the name instead")
+    return Condition(name, int(severity))
 
 
 def _made(X: Any, condition: Condition, make: Make | None) -> Any:

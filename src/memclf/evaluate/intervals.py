@@ -100,8 +100,9 @@ def _drawn_by_group(
     (summed,) = resamples((len(names),), draws, seed)
     found = summed(np.stack(parts, axis=1))
     scores, cases = found[:, ::2], found[:, 1::2]
-    share = np.divide(scores, cases, out=np.full(scores.shape, np.nan), where=cases > 0)  # a class may not be drawn
-    return np.nanmean(share, axis=1)
+    usual = np.array([per_case[rows].mean() for rows in classes])  # a class that is not drawn says nothing new
+    share = np.divide(scores, cases, out=np.broadcast_to(usual, scores.shape).copy(), where=cases > 0)
+    return np.asarray(share.mean(axis=1))
 
 
 def paired_interval(

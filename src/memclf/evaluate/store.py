@@ -167,18 +167,28 @@ class Store:
                 rows = zip(range(len(new.keys)), new.keys, new.labels.tolist(), strict=True)
                 self._db.executemany("INSERT INTO cases VALUES (?, ?, ?)", rows)
                 self._db.execute("INSERT OR REPLACE INTO run VALUES ('classes', ?)", (json.dumps(new.classes),))
-                if groups is not None:
-                    codes = np.unique(np.asarray(groups), return_inverse=True)[1].tolist()
-                    self._db.execute("INSERT OR REPLACE INTO run VALUES ('groups', ?)", (json.dumps(codes),))
+            self._put_groups(groups, None)
         elif old.classes != new.classes:
             raise StoreError(
                 f"{self.path or 'this store'} holds results on the classes {old.classes}, these are {new.classes}; "
                 "use a new file"
             )
-        elif old.keys != new.keys or not np.array_equal(old.labels, new.labels):
+        elif old.keys == new.keys and np.array_equal(old.labels, new.labels):
+            self._put_groups(groups, old.groups)
+        else:
             raise StoreError(
                 f"{self.path or 'this store'} holds results on {len(old.keys)} other test cases; use a new file"
             )
+
+    def _put_groups(self, groups: Any, old: Array | None) -> None:
+        """Which cases belong together may be said later than the first time, but not otherwise."""
+        if groups is None:
+            return
+        codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+        if old is None:
+            self.put("groups", codes.tolist())
+        elif not np.array_equal(codes, old):
+            raise StoreError(f"{self.path or 'this store'} holds other groups of these cases; use a new file")
 
     def cases(self) -> Cases | None:
         """The test cases, None before any evaluation."""

@@ -57,7 +57,7 @@ def sentence(item: Explanation) -> str:
 
 
 def _said(item: Explanation) -> str:
-    if item.answered_by == "labels":
+    if item.answered_by == "labels" and not (item.origin == "constant" and not item.views):
         return _labels_alone(item)
     return _classifier_alone(item) if item.labels_share < ALONE else _together(item)
 

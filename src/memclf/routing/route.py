@@ -87,6 +87,13 @@ class Routes:
         return replace(self, memory=memory, known=known, familiar=familiar, strangeness=strangeness)
 
     @property
+    def stage_one(self) -> Routes:
+        """The same by similarity and trust alone: no classifier has been asked what is strange to it."""
+        known = self.trusted & reaches(self.similarity, self.threshold)
+        memory = np.where(known, self.nearest, NONE)
+        return replace(self, memory=memory, known=known, familiar=np.ones_like(known), strangeness=None)
+
+    @property
     def branch(self) -> Array:
         """Which of the q + 1 branches fires: the memory's number, or q for unknown."""
         return np.where(self.known, self.memory, self.n_memories)

@@ -125,6 +125,8 @@ def load_lesions(folder: Path, split: str | None = None) -> Lesions:
     rows: list[Lesion] = list(read_rows(listing, ("file", "label")))
     if split is not None:
         parts = read_split(Path(split), "file")
+        if strange := sorted(set(parts) - {row["file"].strip() for row in rows}):
+            raise StudyError(f"{split} names {strange[0]}, which {listing} does not list ({len(strange)} such files)")
         rows = [{**row, "split": parts.get(row["file"].strip(), "")} for row in rows]
     elif any("split" not in row for row in rows):
         raise StudyError(f"{listing} has no column split (train or test); add it or give --split FILE")

@@ -191,6 +191,7 @@ class _Maker:
         with warnings.catch_warnings():
             # The report says which weights were used; once is enough.
             warnings.filterwarnings("ignore", message="train='head' trains the last layer on what")
+            warnings.filterwarnings("ignore", message="min_trust has no effect")  # variants are for all studies
             options = {"groups": self.groups} if isinstance(template, MemoryClassifier) else {}
             fitted = _quiet(clone(template).fit(self.train, self.train.labels, **options))
         save(fitted, place)

@@ -6,8 +6,11 @@ import json
 import os
 import platform
 import shutil
+import signal
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -64,6 +67,8 @@ def run_study(
     folder = folder_for(out, digest)
     if folder != out:
         watch.says(f"{out} holds a run with other settings or other data; this one goes to {folder}")
+    if (folder / "settings.json").is_file():
+        watch.says(f"going on with the run in {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "settings.json", {"fingerprint": digest, **settings.as_dict()})
     store = Store(folder / RESULTS)
@@ -92,7 +97,8 @@ def run_study(
             store.put("finished", store.get("finished") or _now())
         except KeyboardInterrupt:
             watch.says("stopping; a report of what is finished is being written")
-            _conclude(folder, store, study, settings, contenders, watch)
+            with _undisturbed():
+                _conclude(folder, store, study, settings, contenders, watch)
             watch.says(f"{folder / 'report.html'} shows what is finished; the same command goes on from here")
             raise
         finally:
@@ -102,6 +108,19 @@ def run_study(
     finally:
         store.close()
     return folder
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C may come twice, from the keyboard and from whoever started the process; the report takes seconds."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _machine() -> str:
@@ -246,16 +265,20 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
     table = Table(title=f"accuracy / balanced accuracy in %, {summary['n']} test images", title_justify="left")
     for name in ("model", *told):
         table.add_column(name, no_wrap=True)
+    quiet = any(each["mean"] and each["mean"]["coverage"] < 1 for each in models)  # somebody says unknown
     for name in (
         "clean",
         "1 condition" if summary["conditions"] == 1 else f"{summary['conditions']} conditions",
+        *(["answered"] if quiet else []),
         "gain over the baseline (95 %)",
     ):
         table.add_column(name, justify="right")
     for each in models:
         gain = (each["gain"] or {}).get("mean")
-        shown = "" if gain is None else _gain(gain["accuracy"])
-        table.add_row(*(each[name] for name in ("model", *told)), _pair(each["clean"]), _pair(each["mean"]), shown)
+        shown = [_pair(each["clean"]), _pair(each["mean"])]
+        shown += [f"{100 * each['mean']['coverage']:.1f}" if each["mean"] else ""] if quiet else []
+        shown += ["" if gain is None else _gain(gain["accuracy"])]
+        table.add_row(*(each[name] for name in ("model", *told)), *shown)
     console.print(table)
 
 

@@ -52,8 +52,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     slack : float
         By how much "tight" thresholds are loosened.
     unknown_rate : float
-        For conformal thresholds: of cases like the training cases about this share at most comes out unknown, on average
-        over training sets. Cases that `min_trust` sends away count; of what they leave, `competence` takes half for
+        For conformal thresholds: of cases like the training cases at most about this share comes out unknown, on
+        average over training sets. Cases that `min_trust` sends away count; of what they leave, `competence` takes half for
         cases that are strange to their classifier. All cases count alike here, whatever their `sample_weight`, except
         those without any.
     rule : {"argmax_then_check", "check_then_argmax"}

@@ -254,7 +254,69 @@ def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
 def test_a_control_that_beats_the_memory_classifier_is_told_with_its_lead(made):
     skill = {"baseline": (0.75, 0.02), "memory": (0.65, 0.02), "majority": (None, 0)}
     (found,) = findings.warnings(Run(made(**small(skill=skill, n=400, classes=["common", "rare"]))))
-    assert re.search(r"beats the memory classifier by [\d.]+ points of accuracy \(95 %: [\d.]+ to [\d.]+\)\.", found)
+    told = r"beats the memory classifier in accuracy \(the memory classifier minus this control: (.*)\)\."
+    assert re.fullmatch(r"−[\d.]+ points of accuracy, 95 %: −[\d.]+ to −[\d.]+", re.search(told, found).group(1))
+
+
+def test_a_control_that_is_ahead_in_one_measure_only_is_told_with_one_sign(made):
+    """Always the memory classifier minus the control, also where the two cannot be told from each other."""
+    skill = {"baseline": (0.9, 0.05), "memory": (0.62, 0.02), "majority": (None, 0)}
+    run = Run(made(**small(skill=skill, n=120, classes=["common", "rare"])))
+    apart = [run.gain(run.pairs, over="majority", balanced=balanced) for balanced in (False, True)]
+    assert apart[0].high < 0
+    (found,) = findings.warnings(run)
+    for each in (each for each in apart if each.low <= 0):
+        value, low, high = map(words.points, each)
+        assert re.search(
+            rf"{re.escape(value)}( points)? of [a-z ]*accuracy, 95 %: {re.escape(f'{low} to {high}')}", found
+        )
+
+
+def test_memories_that_share_one_classifier_are_announced(made):
+    run = made(**small(exhibits=True, settings={"min_cluster_size": 20}))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    for local, said in (({"memories": 3, "classifiers": 1}, True), ({"memories": 3, "classifiers": 2}, False)):
+        (run / "exhibits.json").write_text(json.dumps({**exhibits, "local": local}))
+        shown = page_of(run).words
+        sentence = (
+            "All 3 memories share ONE classifier, since their clusters are too small for classifiers of their own"
+        )
+        assert (f"{sentence} (min_cluster_size 20): this run cannot show what routing brings." in shown) == said
+        assert ("ONE classifier" in (run / "report.md").read_text(encoding="utf-8")) == said
+    for local in (None, [], {"memories": 1, "classifiers": 1}, {"classifiers": 1}):
+        (run / "exhibits.json").write_text(json.dumps({**exhibits, "local": local}))
+        assert not any("ONE classifier" in each for each in findings.cautions(Run(run)))
+
+
+def own(folder, X, labels, conditions):
+    """Someone's own evaluation of a table."""
+    plain = LogisticRegression(max_iter=1000).fit(X, labels)
+    store = Store(folder / "results.sqlite")
+    evaluate({"baseline": plain, "memory": plain}, X, labels, conditions, store=store)
+    store.close()
+    return folder
+
+
+def test_classes_with_few_test_cases_are_announced_once(tmp_path):
+    labels = np.repeat([0, 1, 2, 3, 4], [20, 5, 4, 1, 1])
+    X = labels[:, np.newaxis].astype(float)
+    said = (
+        "Of class 3 and class 4 there is 1 test case each, of class 2 there are 4 test cases: balanced accuracy "
+        "hangs on single cases, and its intervals are too narrow."
+    )
+    assert page_of(own(tmp_path, X, labels, {("drift", 1): X + 1})).words.count(said) == 1
+    assert said in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_many_classes_with_few_test_cases_are_counted(tmp_path):
+    labels = np.repeat(np.arange(9), 2)
+    X = labels[:, np.newaxis].astype(float)
+    (said,) = findings.cautions(Run(own(tmp_path, X, labels, {("drift", 1): X + 1})))
+    assert said.startswith("9 classes have fewer than 5 test cases each: balanced accuracy")
+
+
+def test_a_run_with_cases_enough_needs_no_caution(whole):
+    assert not findings.cautions(Run(whole))
 
 
 def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifiers(made):
@@ -269,7 +331,7 @@ def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifier
     found = findings.warnings(run)
     assert len(found) == 2
     for each in found:
-        told = r"beats the memory classifier by .* points of accuracy .* of balanced accuracy .*; it beats the sturdy"
+        told = r"beats the memory classifier in accuracy and balanced accuracy \(.*\); it beats the sturdy"
         assert re.search(told, each)
     assert findings.matched(run, "sturdy") == ["prior", "random"]
 

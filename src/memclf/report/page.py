@@ -85,6 +85,7 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     return {
         "run": run,
         "headline": findings.headline(run),
+        "cautions": findings.cautions(run),
         "warnings": findings.warnings(run),
         "contested": findings.contested(run),
         "matched": bool(findings.matched(run, "memory")),

@@ -27,7 +27,7 @@ def written(folders: Sequence[Path], out: Path) -> Path:
     heads = [findings.headline(run) for run in runs]
     whole = headlines(names, runs, heads)
     shown: dict[str, Any] = {
-        "runs": list(zip(names, runs, heads, strict=True)),
+        "runs": list(zip(names, runs, heads, map(findings.cautions, runs), strict=True)),
         "headlines": whole,
         "halves": halves(whole),
         "settings": differing(names, runs),

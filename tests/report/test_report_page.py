@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from memclf.evaluate import Condition, Store, evaluate, opened, summarise
 from memclf.exceptions import MissingExtraError, StoreError
-from memclf.report import build, charts, findings, words
+from memclf.report import build, charts, contents, findings, words
 from memclf.report.run import Contender, Run
 
 
@@ -198,6 +198,24 @@ def test_classes_that_are_numbers_are_called_classes(made):
     assert "class 0 (" in text
 
 
+def test_a_class_has_the_same_colour_in_all_memories(made):
+    run = made(**small(exhibits=True))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    told = [{"mild": 5, "severe": 2}, {"severe": 9}, {"elsewhere": 1, "mild": 3}]
+    for memory, classes in zip(exhibits["memories"], told, strict=True):
+        memory["classes"] = classes
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    bars = re.findall(r'<div class="shares".*?</div>', build(run).read_text(encoding="utf-8"))
+    shown = [re.findall("background:(#[0-9a-f]{6})", bar) for bar in bars]
+    pairs = {pair for classes, bar in zip(told, shown, strict=True) for pair in zip(classes, bar, strict=True)}
+    assert len(pairs) == len(dict(pairs)) == len({colour for _, colour in pairs}) == 3
+
+
+def test_many_classes_have_as_many_colours(made):
+    run = Run(made(**small(classes=[f"class {k}" for k in range(30)])))
+    assert len(set(contents.class_colours(run).values())) == 30
+
+
 def test_the_source_of_generated_data_is_told_once(whole, page):
     assert page.words.count("120 generated leaves, 128 x 64 pixels") == 1
 
@@ -219,7 +237,7 @@ def test_columns_that_were_not_run_are_folded_but_never_all_of_the_papers(whole,
     folded = next(rows for rows in page.tables if "VGG16, not run" in rows[0])
     assert "ResNet50, not run" not in folded[0]
     assert "EfficientNet-Lite0" not in folded[0]
-    assert "the network with the expert features joined is." in page.words
+    assert "the network with the expert features joined is;" in page.words
 
 
 def test_random_routing_has_no_stability_to_tell(page):

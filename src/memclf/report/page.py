@@ -95,6 +95,7 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "models": {name: words.MODELS[name] for name in words.MODELS if any(c.model == name for c in run.contenders)},
         "papers": [(table.picked(lambda c: not c.folded), table.picked(lambda c: c.folded)) for table in printed],
         "label": run.label,
+        "class_colours": contents.class_colours(run),
         "heats": [(table, strengths(table)) for table in heats],
         **wrong,
         "worst_losses": _losses(wrong["worst"]),

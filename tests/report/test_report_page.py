@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from memclf.evaluate import Condition, Store, evaluate, opened, summarise
 from memclf.exceptions import MissingExtraError, StoreError
-from memclf.report import build, charts, contents, findings, words
+from memclf.report import build, charts, compare, contents, findings, words
 from memclf.report.run import Contender, Run
 
 
@@ -272,8 +272,8 @@ def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
 def test_a_control_that_beats_the_memory_classifier_is_told_with_its_lead(made):
     skill = {"baseline": (0.75, 0.02), "memory": (0.65, 0.02), "majority": (None, 0)}
     (found,) = findings.warnings(Run(made(**small(skill=skill, n=400, classes=["common", "rare"]))))
-    told = r"beats the memory classifier in accuracy \(the memory classifier minus this control: (.*)\)\."
-    assert re.fullmatch(r"−[\d.]+ points of accuracy, 95 %: −[\d.]+ to −[\d.]+", re.search(told, found).group(1))
+    assert "beats the memory classifier in accuracy (the memory classifier minus this control, in points" in found
+    assert re.search(r": −[\d.]+ of accuracy, −[\d.]+ to −[\d.]+\)\.$", found)
 
 
 def test_a_control_that_is_ahead_in_one_measure_only_is_told_with_one_sign(made):
@@ -285,9 +285,7 @@ def test_a_control_that_is_ahead_in_one_measure_only_is_told_with_one_sign(made)
     (found,) = findings.warnings(run)
     for each in (each for each in apart if each.low <= 0):
         value, low, high = map(words.points, each)
-        assert re.search(
-            rf"{re.escape(value)}( points)? of [a-z ]*accuracy, 95 %: {re.escape(f'{low} to {high}')}", found
-        )
+        assert re.search(rf"{re.escape(value)} of [a-z ]*accuracy, {re.escape(f'{low} to {high}')}", found)
 
 
 def test_memories_that_share_one_classifier_are_announced(made):
@@ -536,6 +534,61 @@ def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
     page = page_of(run)
     assert "The paper’s gain" not in page.words
     assert "paper" not in page.ids
+
+
+PICTURES = re.compile("picture|network|face|sturdy|photograph|fog|blur", re.IGNORECASE)
+
+
+def test_the_report_of_a_table_speaks_of_cases_and_of_no_model_that_is_absent(tmp_path):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = (X[:, 0] > 0).astype(int)
+    plain, store = LogisticRegression().fit(X, y), Store(tmp_path / "results.sqlite")
+    models = dict.fromkeys(("baseline", "memory", "majority", "stage1", "stage1-balanced"), plain)
+    evaluate(models, X, y, {("drift", 1): X + 1, ("drift", 2): X + 2}, store=store)
+    store.close()
+    page = page_of(tmp_path)
+    markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for text in (page.words, re.sub(r"\(figures/.*\)", "", markdown)):
+        assert not PICTURES.findall(text)
+    assert "severities" in page.ids
+    compare([tmp_path, tmp_path], tmp_path / "both")
+    assert not PICTURES.findall((tmp_path / "both" / "compare.md").read_text(encoding="utf-8"))
+
+
+def test_a_report_without_controls_does_not_speak_of_them(tmp_path):
+    X = np.arange(40.0)[:, np.newaxis]
+    page = page_of(own(tmp_path, X, (X[:, 0] > 20).astype(int), {("drift", 1): X + 1}))
+    assert "ontrol" not in page.words
+
+
+def test_severities_are_drawn_only_where_every_corruption_has_every_one(tmp_path):
+    X = np.arange(40.0)[:, np.newaxis]
+    conditions = {("drift", 1): X + 1, ("drift", 3): X + 3, ("dull", 2): X / 2}
+    page = page_of(own(tmp_path, X, (X[:, 0] > 20).astype(int), conditions))
+    assert "severities" not in page.ids
+    assert not (tmp_path / "figures" / "severities.png").exists()
+    assert not (tmp_path / "tables" / "severities.csv").exists()
+
+
+def test_lesions_of_one_face_are_told_to_be_drawn_together_only_where_there_are_any(made):
+    run = made(**small())
+    assert "drawn together" not in page_of(run).words
+    store = Store(run / "results.sqlite")
+    store.put("groups", [k // 2 for k in range(60)])
+    store.close()
+    assert "such as lesions of one face, are drawn together." in page_of(run).words
+
+
+def test_markdown_keeps_what_the_captions_say(made, tmp_path):
+    run = made(**small(bounds=True))
+    build(run)
+    text = (run / "report.md").read_text(encoding="utf-8")
+    for name in ("contenders", "severities", "thin", "gains", "bounds"):
+        assert words.CAPTIONS[name] in text
+    assert "*Bounds, 95 % sure, and the terms that add up to them; as shares, so 1 is everything.*" in text
+    assert "*Contenders and controls on 60 test cases" in text
+    compare([run], tmp_path / "out")
+    assert words.CAPTIONS["warnings"] in (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
 
 
 def test_an_evaluation_of_ones_own_is_partial_only_where_rows_are_missing(tmp_path):

@@ -109,7 +109,7 @@ def _font(found: re.Match[str]) -> str:
 def severities(run: Run, folder: Path) -> Chart | None:
     """Robust accuracy over the severities: one panel per training, one line per model, bands are intervals."""
     steps = list(contents.steps(run))
-    if len(steps) < 2 or not run.field:
+    if len(steps) < 2 or not run.field or not run.crossed:
         return None
     trainings: list[tuple[str, str]] = list(
         dict.fromkeys((name.recipe, name.backbone) for name in run.field if any(name[1:]))

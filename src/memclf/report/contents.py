@@ -73,10 +73,10 @@ def contenders(run: Run) -> Table:
                 *(Number(None if (name.model, each) in MEANINGLESS else run.measure(name, each)) for each in plain),
             ]
         )
+    who = "Contenders and controls" if any(name.model in words.CONTROLS for name in run.field) else "Contenders"
     return Table(
         "contenders",
-        f"Contenders and controls on {run_size(run)}, in per cent, with 95 % intervals; answering and routing under "
-        "corruption",
+        f"{who} on {run_size(run)}, in per cent, with 95 % intervals; answering and routing under corruption",
         columns,
         rows,
         strong=frozenset(k for k, name in enumerate(run.field) if name.model in ("memory", "sturdy")),

@@ -244,11 +244,11 @@ def _rivalry(run: Run, champion: str, control: str) -> str:
     name = CHAMPIONS[champion]
     said = [f"beats {name} in {words.listed(ahead)}"] if ahead else []
     said += [f"cannot be told from {'it' if ahead else name} in {words.listed(level)}"] if level else []
-    numbers = [
-        f"{words.points(apart.value)} points of {what}, 95 %: {words.points(apart.low)} to {words.points(apart.high)}"
+    numbers = "; ".join(
+        f"{words.points(apart.value)} of {what}, {words.points(apart.low)} to {words.points(apart.high)}"
         for what, apart in found.items()
-    ]
-    return f"{' and '.join(said)} ({name} minus this control: {'; '.join(numbers)})"
+    )
+    return f"{' and '.join(said)} ({name} minus this control, in points with 95 % intervals: {numbers})"
 
 
 # ------------------------------------------------------------------------------------------- what to read it all with

@@ -241,5 +241,5 @@ def _line(cells: Sequence[str]) -> str:
 def _markdown_cell(cell: Cell) -> str:
     if not isinstance(cell, Number):
         return markdown(cell)
-    text = f"**{cell.text}**" if cell.mark == "win" and cell.sure else cell.text
+    text = f"**{cell.text}**" if cell.mark and cell.sure else cell.text
     return " ".join(part for part in (text, cell.sign, f"({cell.interval})" if cell.interval else "") if part)

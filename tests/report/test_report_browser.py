@@ -96,6 +96,6 @@ def test_four_tiles_stand_two_by_two_on_a_phone(browser, pages):
 def test_confusions_show_all_their_columns_on_a_phone(browser, pages):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(pages[0].as_uri())
-    box = "document.querySelector('.fit.even').parentElement"
+    box = "document.querySelector('.fit.five').parentElement"
     assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
     page.close()

@@ -570,13 +570,13 @@ def test_severities_are_drawn_only_where_every_corruption_has_every_one(tmp_path
     assert not (tmp_path / "tables" / "severities.csv").exists()
 
 
-def test_lesions_of_one_face_are_told_to_be_drawn_together_only_where_there_are_any(made):
+def test_groups_are_told_to_be_drawn_together_only_where_there_are_any(made):
     run = made(**small())
     assert "drawn together" not in page_of(run).words
     store = Store(run / "results.sqlite")
     store.put("groups", [k // 2 for k in range(60)])
     store.close()
-    assert "such as lesions of one face, are drawn together." in page_of(run).words
+    assert "Cases of one group are drawn together." in page_of(run).words
 
 
 def test_markdown_keeps_what_the_captions_say(made, tmp_path):

@@ -101,7 +101,7 @@ TERMS = {
     "commonest class earns only one over the number of classes there.",
     "interval": "The small print is the 95 % interval: test cases are drawn again and again (bootstrap), for gains "
     "the same ones for both models. An interval that contains 0 means the difference may be chance.",
-    "groups": "Cases that belong together, such as lesions of one face, are drawn together.",
+    "groups": "Cases of one group are drawn together.",
     "corruption": "A corruption changes the test cases, more so at a higher severity; a corruption at one severity is "
     "a condition. The mean is taken over all corrupted conditions.",
     "severity": "Corruptions are fog, noise, blur …, at severities from 1, mild, to 5, which a person would call a "

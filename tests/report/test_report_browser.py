@@ -81,3 +81,21 @@ def test_the_contents_stay_within_reach_on_a_phone(browser, pages):
     page.wait_for_function("document.querySelector('#settings').getBoundingClientRect().top < 844", timeout=5000)
     assert page.locator("nav.contents").bounding_box()["y"] == 0
     page.close()
+
+
+def test_four_tiles_stand_two_by_two_on_a_phone(browser, pages):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(pages[0].as_uri())
+    tiles = [tile.bounding_box() for tile in page.locator(".tile").all()]
+    assert len(tiles) == 4
+    assert len({round(tile["x"]) for tile in tiles}) == 2
+    assert len({round(tile["y"]) for tile in tiles}) == 2
+    page.close()
+
+
+def test_confusions_show_all_their_columns_on_a_phone(browser, pages):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(pages[0].as_uri())
+    box = "document.querySelector('.fit.five').parentElement"
+    assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
+    page.close()

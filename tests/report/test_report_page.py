@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from memclf.evaluate import Condition, Store, evaluate, opened, summarise
 from memclf.exceptions import MissingExtraError, StoreError
-from memclf.report import build, charts, findings, words
+from memclf.report import build, charts, compare, contents, findings, words
 from memclf.report.run import Contender, Run
 
 
@@ -198,6 +198,24 @@ def test_classes_that_are_numbers_are_called_classes(made):
     assert "class 0 (" in text
 
 
+def test_a_class_has_the_same_colour_in_all_memories(made):
+    run = made(**small(exhibits=True))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    told = [{"mild": 5, "severe": 2}, {"severe": 9}, {"elsewhere": 1, "mild": 3}]
+    for memory, classes in zip(exhibits["memories"], told, strict=True):
+        memory["classes"] = classes
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    bars = re.findall(r'<div class="shares".*?</div>', build(run).read_text(encoding="utf-8"))
+    shown = [re.findall("background:(#[0-9a-f]{6})", bar) for bar in bars]
+    pairs = {pair for classes, bar in zip(told, shown, strict=True) for pair in zip(classes, bar, strict=True)}
+    assert len(pairs) == len(dict(pairs)) == len({colour for _, colour in pairs}) == 3
+
+
+def test_many_classes_have_as_many_colours(made):
+    run = Run(made(**small(classes=[f"class {k}" for k in range(30)])))
+    assert len(set(contents.class_colours(run).values())) == 30
+
+
 def test_the_source_of_generated_data_is_told_once(whole, page):
     assert page.words.count("120 generated leaves, 128 x 64 pixels") == 1
 
@@ -219,7 +237,7 @@ def test_columns_that_were_not_run_are_folded_but_never_all_of_the_papers(whole,
     folded = next(rows for rows in page.tables if "VGG16, not run" in rows[0])
     assert "ResNet50, not run" not in folded[0]
     assert "EfficientNet-Lite0" not in folded[0]
-    assert "the network with the expert features joined is." in page.words
+    assert "the network with the expert features joined is;" in page.words
 
 
 def test_random_routing_has_no_stability_to_tell(page):
@@ -254,7 +272,67 @@ def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
 def test_a_control_that_beats_the_memory_classifier_is_told_with_its_lead(made):
     skill = {"baseline": (0.75, 0.02), "memory": (0.65, 0.02), "majority": (None, 0)}
     (found,) = findings.warnings(Run(made(**small(skill=skill, n=400, classes=["common", "rare"]))))
-    assert re.search(r"beats the memory classifier by [\d.]+ points of accuracy \(95 %: [\d.]+ to [\d.]+\)\.", found)
+    assert "beats the memory classifier in accuracy (the memory classifier minus this control, in points" in found
+    assert re.search(r": −[\d.]+ of accuracy, −[\d.]+ to −[\d.]+\)\.$", found)
+
+
+def test_a_control_that_is_ahead_in_one_measure_only_is_told_with_one_sign(made):
+    """Always the memory classifier minus the control, also where the two cannot be told from each other."""
+    skill = {"baseline": (0.9, 0.05), "memory": (0.62, 0.02), "majority": (None, 0)}
+    run = Run(made(**small(skill=skill, n=120, classes=["common", "rare"])))
+    apart = [run.gain(run.pairs, over="majority", balanced=balanced) for balanced in (False, True)]
+    assert apart[0].high < 0
+    (found,) = findings.warnings(run)
+    for each in (each for each in apart if each.low <= 0):
+        value, low, high = map(words.points, each)
+        assert re.search(rf"{re.escape(value)} of [a-z ]*accuracy, {re.escape(f'{low} to {high}')}", found)
+
+
+def test_memories_that_share_one_classifier_are_announced(made):
+    run = made(**small(exhibits=True, settings={"min_cluster_size": 20}))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    for local, said in (({"memories": 3, "classifiers": 1}, True), ({"memories": 3, "classifiers": 2}, False)):
+        (run / "exhibits.json").write_text(json.dumps({**exhibits, "local": local}))
+        shown = page_of(run).words
+        sentence = (
+            "All 3 memories share ONE classifier, since their clusters are too small for classifiers of their own"
+        )
+        assert (f"{sentence} (min_cluster_size 20): this run cannot show what routing brings." in shown) == said
+        assert ("ONE classifier" in (run / "report.md").read_text(encoding="utf-8")) == said
+    for local in (None, [], {"memories": 1, "classifiers": 1}, {"classifiers": 1}):
+        (run / "exhibits.json").write_text(json.dumps({**exhibits, "local": local}))
+        assert not any("ONE classifier" in each for each in findings.cautions(Run(run)))
+
+
+def own(folder, X, labels, conditions):
+    """Someone's own evaluation of a table."""
+    plain = LogisticRegression(max_iter=1000).fit(X, labels)
+    store = Store(folder / "results.sqlite")
+    evaluate({"baseline": plain, "memory": plain}, X, labels, conditions, store=store)
+    store.close()
+    return folder
+
+
+def test_classes_with_few_test_cases_are_announced_once(tmp_path):
+    labels = np.repeat([0, 1, 2, 3, 4], [20, 5, 4, 1, 1])
+    X = labels[:, np.newaxis].astype(float)
+    said = (
+        "Of class 3 and class 4 there is 1 test case each, of class 2 there are 4 test cases: balanced accuracy "
+        "hangs on single cases, and its intervals are too narrow."
+    )
+    assert page_of(own(tmp_path, X, labels, {("drift", 1): X + 1})).words.count(said) == 1
+    assert said in (tmp_path / "report.md").read_text(encoding="utf-8")
+
+
+def test_many_classes_with_few_test_cases_are_counted(tmp_path):
+    labels = np.repeat(np.arange(9), 2)
+    X = labels[:, np.newaxis].astype(float)
+    (said,) = findings.cautions(Run(own(tmp_path, X, labels, {("drift", 1): X + 1})))
+    assert said.startswith("9 classes have fewer than 5 test cases each: balanced accuracy")
+
+
+def test_a_run_with_cases_enough_needs_no_caution(whole):
+    assert not findings.cautions(Run(whole))
 
 
 def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifiers(made):
@@ -269,7 +347,7 @@ def test_a_control_has_one_sentence_for_both_measures_and_both_memory_classifier
     found = findings.warnings(run)
     assert len(found) == 2
     for each in found:
-        told = r"beats the memory classifier by .* points of accuracy .* of balanced accuracy .*; it beats the sturdy"
+        told = r"beats the memory classifier in accuracy and balanced accuracy \(.*\); it beats the sturdy"
         assert re.search(told, each)
     assert findings.matched(run, "sturdy") == ["prior", "random"]
 
@@ -456,6 +534,61 @@ def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
     page = page_of(run)
     assert "The paper’s gain" not in page.words
     assert "paper" not in page.ids
+
+
+PICTURES = re.compile("picture|network|face|sturdy|photograph|fog|blur", re.IGNORECASE)
+
+
+def test_the_report_of_a_table_speaks_of_cases_and_of_no_model_that_is_absent(tmp_path):
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    y = (X[:, 0] > 0).astype(int)
+    plain, store = LogisticRegression().fit(X, y), Store(tmp_path / "results.sqlite")
+    models = dict.fromkeys(("baseline", "memory", "majority", "stage1", "stage1-balanced"), plain)
+    evaluate(models, X, y, {("drift", 1): X + 1, ("drift", 2): X + 2}, store=store)
+    store.close()
+    page = page_of(tmp_path)
+    markdown = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for text in (page.words, re.sub(r"\(figures/.*\)", "", markdown)):
+        assert not PICTURES.findall(text)
+    assert "severities" in page.ids
+    compare([tmp_path, tmp_path], tmp_path / "both")
+    assert not PICTURES.findall((tmp_path / "both" / "compare.md").read_text(encoding="utf-8"))
+
+
+def test_a_report_without_controls_does_not_speak_of_them(tmp_path):
+    X = np.arange(40.0)[:, np.newaxis]
+    page = page_of(own(tmp_path, X, (X[:, 0] > 20).astype(int), {("drift", 1): X + 1}))
+    assert "ontrol" not in page.words
+
+
+def test_severities_are_drawn_only_where_every_corruption_has_every_one(tmp_path):
+    X = np.arange(40.0)[:, np.newaxis]
+    conditions = {("drift", 1): X + 1, ("drift", 3): X + 3, ("dull", 2): X / 2}
+    page = page_of(own(tmp_path, X, (X[:, 0] > 20).astype(int), conditions))
+    assert "severities" not in page.ids
+    assert not (tmp_path / "figures" / "severities.png").exists()
+    assert not (tmp_path / "tables" / "severities.csv").exists()
+
+
+def test_groups_are_told_to_be_drawn_together_only_where_there_are_any(made):
+    run = made(**small())
+    assert "drawn together" not in page_of(run).words
+    store = Store(run / "results.sqlite")
+    store.put("groups", [k // 2 for k in range(60)])
+    store.close()
+    assert "Cases of one group are drawn together." in page_of(run).words
+
+
+def test_markdown_keeps_what_the_captions_say(made, tmp_path):
+    run = made(**small(bounds=True))
+    build(run)
+    text = (run / "report.md").read_text(encoding="utf-8")
+    for name in ("contenders", "severities", "thin", "gains", "bounds"):
+        assert words.CAPTIONS[name] in text
+    assert "*Bounds, 95 % sure, and the terms that add up to them; as shares, so 1 is everything.*" in text
+    assert "*Contenders and controls on 60 test cases" in text
+    compare([run], tmp_path / "out")
+    assert words.CAPTIONS["warnings"] in (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
 
 
 def test_an_evaluation_of_ones_own_is_partial_only_where_rows_are_missing(tmp_path):

@@ -46,6 +46,15 @@ def test_latex_has_its_special_letters_escaped_and_its_braces_closed():
     assert text.count(r"\begin{") == text.count(r"\end{") == 2
 
 
+def test_a_difference_that_may_be_chance_does_not_look_like_one_that_is_not():
+    sure, unsure = Number(0.3, 0.075, 0.5, True, "win", sure=True), Number(0.025, -0.2, 0.25, True, "win")
+    lost, maybe = Number(-0.3, -0.5, -0.1, True, "lose", sure=True), Number(-0.1, -0.3, 0.1, True, "lose")
+    assert [each.sign for each in (sure, unsure, lost, maybe)] == ["▲", "△", "▼", "▽"]
+    table = Table("t", "T", [Column("a"), Column("b"), Column("c")], [["x", sure, unsure]])
+    assert "**+30.0** ▲ (+7.5 to +50.0) | +2.5 △ (−20.0 to +25.0)" in to_markdown(table)
+    assert to_latex(table).count("textbf") == 1
+
+
 def test_latex_rows_have_as_many_cells_as_columns(made):
     run = made(corruptions=("fog", "snow"), severities=(1, 5), exhibits=False, bounds=True)
     build(run)
@@ -58,7 +67,7 @@ def test_latex_rows_have_as_many_cells_as_columns(made):
         rows = [re.sub(r"\\&", "", line) for line in lines if line.endswith(r"\\") and "multicolumn" not in line]
         assert rows
         assert {line.count("&") + 1 for line in rows} == {len(kinds)}, file.name
-        assert text.isascii() or not re.search("[−±▲▼×–…·]", text)
+        assert text.isascii() or not re.search("[−±▲▼△▽×–…·]", text)
 
 
 def test_markdown_rows_have_as_many_cells_as_columns_whatever_they_hold():

@@ -254,20 +254,26 @@ def test_every_model_that_looks_at_pictures_answers_to_the_opening(run, tmp_path
 
 def test_who_answers_for_a_memory_is_told_in_words(run, tmp_path):
     numbers = np.unique(run.train.labels, return_inverse=True)[1]
-    train = ImageCollection([run.train[i] for i in range(len(run.train))], numbers)
     test = ImageCollection([run.test[i] for i in range(6)], np.arange(6) % 3)
+    everything = range(len(run.train))
+    lopsided = [i for i in everything if run.memory.labels_[i] < 2 or i < 15]
 
-    def told(**options):
+    def told(rows=everything, **options):
+        train = ImageCollection([run.train[i] for i in rows], numbers[rows])
         estimator = make_pipeline(PatchColour(graded=True), LogisticRegression())
         similarity = TreeSimilarity(features=PatchColour())
-        memory = MemoryClassifier(similarity, estimator, random_state=0, **options).fit(train, numbers)
+        memory = MemoryClassifier(similarity, estimator, random_state=0, **options).fit(train, train.labels)
         path = write_exhibits(tmp_path, Store(), test=test, train=train, memory=memory, make=test.corrupted,
                               contender=CONTENDER, n_overlays=0)  # fmt: skip
-        return {each["classifier"] for each in json.loads(path.read_text())["memories"]}
+        said = json.loads(path.read_text())
+        assert said["local"] == {"memories": 3, "classifiers": len(set(memory.pool_.trained_with.tolist()))}
+        return [each["classifier"] for each in said["memories"]]
 
     assert "its own LogisticRegression answers" in told()
-    assert told(min_cluster_size=1000) == {"the global LogisticRegression answers"}
-    assert any(re.fullmatch(r"the classifier of memory \d answers", each) for each in told(min_cluster_size=25))
+    assert set(told(min_cluster_size=1000)) == {"the global LogisticRegression answers"}
+    some = told(lopsided, min_cluster_size=10)
+    assert sum(bool(re.fullmatch(r"shares one LogisticRegression with memory \d", each)) for each in some) == 2
+    assert set(told(min_cluster_size=55)) == {"shares one LogisticRegression with the other memories"}
 
 
 def test_the_hardest_are_the_images_that_baseline_and_memory_get_wrong_most_often_under_corruption(run, exhibits):

@@ -45,6 +45,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "random": (SOFT, "--", "."),
 }
 UNDRAWN = ("stage1-balanced", "prior-balanced")  # over the severities: lines enough without them
+PALE = 0.35  # how strong a colour is for what may be chance; report.css has the same
 WIDE, NARROW = 8.0, 4.1  # inches; at 96 pixels an inch about the column of a desktop and of a phone
 
 
@@ -108,7 +109,7 @@ def _font(found: re.Match[str]) -> str:
 def severities(run: Run, folder: Path) -> Chart | None:
     """Robust accuracy over the severities: one panel per training, one line per model, bands are intervals."""
     steps = list(contents.steps(run))
-    if len(steps) < 2 or not run.field:
+    if len(steps) < 2 or not run.field or not run.crossed:
         return None
     trainings: list[tuple[str, str]] = list(
         dict.fromkeys((name.recipe, name.backbone) for name in run.field if any(name[1:]))
@@ -241,7 +242,9 @@ def heat(run: Run, table: Table, folder: Path) -> Chart | None:
     values = np.array(
         [[np.nan if not isinstance(c, Number) or c.value is None else 100 * c.value for c in r[1:]] for r in table.rows]
     )
+    sure = np.array([[isinstance(c, Number) and c.sure for c in r[1:]] for r in table.rows])
     most = max(1.0, float(np.nanmax(np.abs(values)))) if not np.isnan(values).all() else 1.0
+    tints = np.where(sure, values, PALE * values)
 
     def draw(width: float) -> Any:
         from matplotlib.colors import LinearSegmentedColormap
@@ -249,12 +252,14 @@ def heat(run: Run, table: Table, folder: Path) -> Chart | None:
         colours = LinearSegmentedColormap.from_list("gain", [ORANGE, "#ffffff", BLUE])
         whole = figure(width, 0.3 * len(table.rows) + 1.1)
         panel = whole.subplots()
-        panel.imshow(values, cmap=colours, vmin=-most, vmax=most, aspect="auto")
+        panel.imshow(tints, cmap=colours, vmin=-most, vmax=most, aspect="auto")
         for row, column in np.ndindex(*values.shape):
             value = float(values[row, column])
             if not np.isnan(value):
-                ink = "white" if abs(value) > 0.6 * most else INK
-                panel.text(column, row, words.points(value / 100), ha="center", va="center", color=ink, fontsize=9)
+                ink = "white" if abs(float(tints[row, column])) > 0.6 * most else INK
+                weight = "bold" if sure[row, column] else "normal"
+                said = words.points(value / 100)
+                panel.text(column, row, said, ha="center", va="center", color=ink, fontsize=9, fontweight=weight)
         heads = [f"{c.group} {c.title}".strip() for c in table.columns[1:]]
         panel.set_xticks(range(values.shape[1]), heads)
         panel.set_yticks(range(values.shape[0]), [str(row[0]) for row in table.rows], color=INK)

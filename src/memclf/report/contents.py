@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from colorsys import hls_to_rgb
 from dataclasses import replace
 from typing import Any
 
@@ -72,10 +73,10 @@ def contenders(run: Run) -> Table:
                 *(Number(None if (name.model, each) in MEANINGLESS else run.measure(name, each)) for each in plain),
             ]
         )
+    who = "Contenders and controls" if any(name.model in words.CONTROLS for name in run.field) else "Contenders"
     return Table(
         "contenders",
-        f"Contenders and controls on {run_size(run)}, in per cent, with 95 % intervals; answering and routing under "
-        "corruption",
+        f"{who} on {run_size(run)}, in per cent, with 95 % intervals; answering and routing under corruption",
         columns,
         rows,
         strong=frozenset(k for k, name in enumerate(run.field) if name.model in ("memory", "sturdy")),
@@ -401,6 +402,27 @@ def hardest(run: Run) -> Table | None:
     heads = [Column("Test case"), Column("True class"), Column("Wrong"), Column("Mostly answered")]
     title = "Hardest test cases: share of wrong answers of baseline and memory classifier under corruption, in per cent"
     return Table("hardest", title, heads, rows) if rows else None
+
+
+# -------------------------------------------------------------------------------------------------------- memories
+
+# Told apart by eyes that see few colours (Paul Tol's "bright"), on light and on dark pages.
+CLASS_COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#999999")
+
+
+def class_colours(run: Run) -> dict[str, str]:
+    """One colour for each class, the same for all memories of the report."""
+    shown = run.exhibits.get("memories") or []
+    names = [str(each) for each in (run.cases.classes if run.cases is not None else [])]
+    names += [str(name) for each in shown for name in each.get("classes") or {}]
+    return {name: _class_colour(place) for place, name in enumerate(dict.fromkeys(names))}
+
+
+def _class_colour(place: int) -> str:
+    if place < len(CLASS_COLOURS):
+        return CLASS_COLOURS[place]
+    red, green, blue = hls_to_rgb(place * 0.618 % 1, 0.52, 0.45)  # the golden section never comes back to a hue
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
 
 
 # -------------------------------------------------------------------------------------------------------- settings

@@ -1,9 +1,11 @@
-"""What the numbers say, in sentences: gain or loss or neither, and whether a control does it too."""
+"""What the numbers say, in sentences: gain or loss or neither, whether a control does it too, what to beware of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from memclf.evaluate.intervals import Interval
 from memclf.evaluate.store import Condition
@@ -228,19 +230,67 @@ def matched(run: Run, champion: str) -> list[str]:
 
 
 def _rivalry(run: Run, champion: str, control: str) -> str:
-    """Where a control beats a memory classifier and where the two cannot be told from each other, "" if nowhere."""
+    """Where a control beats a memory classifier and where the two cannot be told from each other, "" if nowhere.
+
+    All numbers are the memory classifier minus the control, so that one sign means one thing throughout.
+    """
     pairs = [pair for pair in run.pairs if run.contender(control, pair) in run.field]
-    ahead, level = [], []
-    for measure, balanced in MEASURES.items():
-        apart = run.gain(pairs, model=champion, over=control, balanced=balanced)
-        if apart is None or apart.low > 0:
-            continue
-        if apart.high < 0:
-            lead = (words.percent(-each) for each in (apart.value, apart.high, apart.low))
-            ahead.append("{} points of {what} (95 %: {} to {})".format(*lead, what=measure))
-        else:
-            level.append(f"{measure} (95 %: {words.points(apart.low)} to {words.points(apart.high)} points)")
+    measured = {what: run.gain(pairs, model=champion, over=control, balanced=b) for what, b in MEASURES.items()}
+    found = {what: apart for what, apart in measured.items() if apart is not None and apart.low <= 0}
+    if not found:
+        return ""
+    ahead = [what for what, apart in found.items() if apart.high < 0]
+    level = [what for what in found if what not in ahead]
     name = CHAMPIONS[champion]
-    said = [f"beats {name} by {words.listed(ahead)}"] if ahead else []
+    said = [f"beats {name} in {words.listed(ahead)}"] if ahead else []
     said += [f"cannot be told from {'it' if ahead else name} in {words.listed(level)}"] if level else []
-    return " and ".join(said)
+    numbers = "; ".join(
+        f"{words.points(apart.value)} of {what}, {words.points(apart.low)} to {words.points(apart.high)}"
+        for what, apart in found.items()
+    )
+    return f"{' and '.join(said)} ({name} minus this control, in points with 95 % intervals: {numbers})"
+
+
+# ------------------------------------------------------------------------------------------- what to read it all with
+
+FEW = 5  # test cases of a class
+NAMED = 6  # classes, at most; where there are more they are counted
+
+
+def cautions(run: Run) -> list[str]:
+    """What a reader must know before believing any of the numbers."""
+    return [said for said in (_one_classifier(run), _few_cases(run)) if said]
+
+
+def _one_classifier(run: Run) -> str:
+    local = run.exhibits.get("local")
+    memories = local.get("memories") if isinstance(local, dict) and local.get("classifiers") == 1 else None
+    if not isinstance(memories, int) or memories < 2:
+        return ""
+    least = run.settings.get("min_cluster_size")
+    asked = f" (min_cluster_size {least})" if least else ""
+    return (
+        f"All {memories} memories share ONE classifier, since their clusters are too small for classifiers of their "
+        f"own{asked}: this run cannot show what routing brings. More training cases or a lower min_cluster_size help."
+    )
+
+
+def _few_cases(run: Run) -> str:
+    """Classes with so few test cases that one of them moves the balanced accuracy."""
+    if run.cases is None:
+        return ""
+    found: dict[int, list[str]] = {}
+    counts = np.bincount(run.cases.labels, minlength=len(run.cases.classes)).tolist()
+    for name, count in zip(run.cases.classes, counts, strict=True):
+        if 0 < count < FEW:
+            found.setdefault(count, []).append(run.label(name))
+    rare = sum(map(len, found.values()))
+    if not rare:
+        return ""
+    parts = [
+        f"{words.listed(names)} there {'is' if count == 1 else 'are'} {words.counted(count, 'test case')}"
+        + (" each" if len(names) > 1 else "")
+        for count, names in sorted(found.items())
+    ]
+    told = f"Of {', of '.join(parts)}" if rare <= NAMED else f"{rare} classes have fewer than {FEW} test cases each"
+    return f"{told}: balanced accuracy hangs on single cases, and its intervals are too narrow."

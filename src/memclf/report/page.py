@@ -66,7 +66,8 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     _needed("matplotlib")
     _needed("jinja2")
     figures = folder / "figures"
-    listed = [contents.contenders(run), contents.severities(run)] if run.field else []
+    listed = [contents.contenders(run)] if run.field else []
+    listed += [contents.severities(run)] if run.field and run.crossed else []
     parts = contents.ablation(run)
     listed += [] if parts is None else [parts]
     printed = contents.paper_tables(run)
@@ -85,15 +86,19 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     return {
         "run": run,
         "headline": findings.headline(run),
+        "cautions": findings.cautions(run),
         "warnings": findings.warnings(run),
         "contested": findings.contested(run),
         "matched": bool(findings.matched(run, "memory")),
         "controls": [name for name in words.CONTROLS if any(each.model == name for each in run.field)],
         "contenders": contents.halves(listed[0]) if listed else [],
         "ablation": parts,
-        "models": {name: words.MODELS[name] for name in words.MODELS if any(c.model == name for c in run.contenders)},
+        "models": words.who_is_who(name.model for name in run.contenders),
+        "undrawn": [name.model for name in run.field if name.model in charts.UNDRAWN],
+        "grouped": run.cases is not None and run.cases.groups is not None,
         "papers": [(table.picked(lambda c: not c.folded), table.picked(lambda c: c.folded)) for table in printed],
         "label": run.label,
+        "class_colours": contents.class_colours(run),
         "heats": [(table, strengths(table)) for table in heats],
         **wrong,
         "worst_losses": _losses(wrong["worst"]),
@@ -189,11 +194,12 @@ def _environment(escape: bool) -> Any:
         "nb": lambda text: str(text).replace(" %", "\u00a0%"),
         "md": tables.markdown,
         "md_table": tables.to_markdown,
+        "md_captioned": lambda table: f"*{tables.markdown(table.title)}.*\n\n{tables.to_markdown(table)}",
         "safe_svg": Markup,
         "written": contents.written,
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"terms": words.TERMS, "kinds": words.BOUNDS, "heat": HEAT}
+    found.globals |= {"terms": words.TERMS, "captions": words.CAPTIONS, "kinds": words.BOUNDS, "heat": HEAT}
     found.globals |= {"style": Markup(style.read_text(encoding="utf-8"))}
     return found

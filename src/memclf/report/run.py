@@ -141,6 +141,11 @@ class Run:
             *words.FIVE
         }
 
+    @property
+    def crossed(self) -> bool:
+        """Whether every corruption has every severity, without which severities cannot be held against each other."""
+        return len(self.common) == len(self.corruptions) * len({each.severity for each in self.common})
+
     def only(self, conditions: Iterable[Condition]) -> None:
         """From now on take means over no other corrupted conditions than these."""
         wanted = set(conditions)

@@ -27,7 +27,7 @@ def written(folders: Sequence[Path], out: Path) -> Path:
     heads = [findings.headline(run) for run in runs]
     whole = headlines(names, runs, heads)
     shown: dict[str, Any] = {
-        "runs": list(zip(names, runs, heads, strict=True)),
+        "runs": list(zip(names, runs, heads, map(findings.cautions, runs), strict=True)),
         "headlines": whole,
         "halves": halves(whole),
         "settings": differing(names, runs),
@@ -38,6 +38,8 @@ def written(folders: Sequence[Path], out: Path) -> Path:
         "made_differently": [
             key for key in MAKING if len({str(run.settings[key]) for run in runs if key in run.settings}) > 1
         ],
+        "beside": any(head.paper.known for head in heads),
+        "grouped": any(run.cases is not None and run.cases.groups is not None for run in runs),
         "studies": list(dict.fromkeys(run.study for run in runs)),
     }
     out.mkdir(parents=True, exist_ok=True)

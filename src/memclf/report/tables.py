@@ -14,6 +14,7 @@ from memclf.report import words
 
 Mark: TypeAlias = Literal["", "win", "lose", "tie"]
 SIGNS = {"": "", "win": "▲", "lose": "▼", "tie": "="}
+UNSURE = SIGNS | {"win": "△", "lose": "▽"}  # hollow: may be chance
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Number:
 
     @property
     def sign(self) -> str:
-        return SIGNS[self.mark]
+        return (SIGNS if self.sure else UNSURE)[self.mark]
 
 
 Cell: TypeAlias = str | int | Number
@@ -164,7 +165,8 @@ LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "−": "$-$", "±": r"$\pm$", "×": r"$\times$", "▲": r"$\blacktriangle$",
-    "▼": r"$\blacktriangledown$", "→": r"$\rightarrow$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$",
+    "▼": r"$\blacktriangledown$", "△": r"$\vartriangle$", "▽": r"$\triangledown$",
+    "→": r"$\rightarrow$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$",
     "“": "``", "”": "''", "’": "'", "\n": " ",
 }  # fmt: skip
 
@@ -209,7 +211,7 @@ def _latex_cell(cell: Cell) -> str:
     if not isinstance(cell, Number):
         return latex(str(cell))
     text = latex(cell.text)
-    if cell.mark == "win":
+    if cell.mark == "win" and cell.sure:
         text = f"\\textbf{{{text}}}"
     return text + (f" {{\\scriptsize [{latex(cell.interval)}]}}" if cell.interval else "")
 
@@ -239,5 +241,5 @@ def _line(cells: Sequence[str]) -> str:
 def _markdown_cell(cell: Cell) -> str:
     if not isinstance(cell, Number):
         return markdown(cell)
-    text = f"**{cell.text}**" if cell.mark == "win" and cell.sure else cell.text
+    text = f"**{cell.text}**" if cell.mark and cell.sure else cell.text
     return " ".join(part for part in (text, cell.sign, f"({cell.interval})" if cell.interval else "") if part)

@@ -8,27 +8,28 @@ from typing import Any
 
 #: Names of the models, in the order in which they are shown, and what each of them is.
 MODELS = {
-    "baseline": ("Baseline", "one network trained on all training cases (the global classifier)"),
+    "baseline": ("Baseline", "one classifier trained on all training cases (the global classifier)"),
     "memory": ("Memory classifier", "routes a case to a memory, whose local classifier answers"),
     "memory-paper": ("Memory classifier, paper’s feature", "the same with the expert feature as the paper has it"),
     "sturdy": (
         "Sturdy memory classifier",
-        "graded memories; the softened network times the labels of the memory’s cluster, rare classes favoured a bit",
+        "graded memories; the softened classifier times the labels of the memory’s cluster, with rare classes favoured "
+        "a bit",
     ),
     "careful": (
         "Careful memory classifier",
-        "the sturdy one, but what is unlike the training images is unknown (at most 5 % of images like them)",
+        "the sturdy one, but what is unlike the training cases is unknown (at most 5 % of cases like them)",
     ),
     "augmented": ("Feature augmentation", "the network with the expert features joined to its last layer"),
     "majority": ("Majority class", "always answers the commonest training class"),
-    "stage1": ("Stage 1 alone", "answers the commonest label of the memory’s cluster, without any network"),
+    "stage1": ("Stage 1 alone", "answers the commonest label of the memory’s cluster, without any classifier"),
     "stage1-paper": ("Stage 1 alone, paper’s feature", "the same with the expert feature as the paper has it"),
     "stage1-sturdy": ("Stage 1 alone, graded", "the same with the graded memories of the sturdy memory classifier"),
     "stage1-balanced": (
         "Stage 1 alone, balanced",
         "the same, but rare classes are weighed up as the sturdy memory classifier does",
     ),
-    "ensemble": ("Deep ensemble", "several networks like the baseline, whose probabilities are averaged"),
+    "ensemble": ("Deep ensemble", "several classifiers like the baseline, whose probabilities are averaged"),
     "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "prior-balanced": (
         "Network × class frequencies, balanced",
@@ -38,6 +39,11 @@ MODELS = {
         "Random routing",
         "a memory classifier whose clusters are drawn at random, of the same sizes; a case goes where its name leads",
     ),
+}
+#: What is said instead where there is no sturdy memory classifier to be compared with.
+WITHOUT_STURDY = {
+    "stage1-balanced": "the same, but rare classes are weighed up",
+    "prior-balanced": "the same, but rare classes are weighed up",
 }
 #: Shorter names, where there is little room.
 SHORT = {
@@ -88,16 +94,18 @@ ORDER = (
 
 TERMS = {
     "memory": "A memory is a training case kept as a prototype; a new case is routed to the memory it is alike to.",
-    "baseline": "The baseline is the same network without memories, trained on all training cases.",
-    "gain": "The gain is the accuracy of a model minus that of its baseline on the very same pictures, in points.",
+    "baseline": "The baseline is the same classifier without memories, trained on all training cases.",
+    "gain": "The gain is the accuracy of a model minus that of its baseline on the very same cases, in points.",
     "accuracy": "Accuracy is the share of all test cases answered rightly; “unknown” counts as an error.",
     "balanced": "Balanced accuracy is the mean over the classes of their own accuracies: always answering the "
     "commonest class earns only one over the number of classes there.",
-    "interval": "The small print is the 95 % interval: test cases are drawn again and again (bootstrap; whole faces "
-    "where cases belong to faces), for gains the same ones for both models. An interval that contains 0 means the "
-    "difference may be chance.",
-    "corruption": "A corruption (fog, noise, blur …) has severities from 1, mild, to 5; a corruption at one severity "
-    "is a condition. The mean is taken over all corrupted conditions.",
+    "interval": "The small print is the 95 % interval: test cases are drawn again and again (bootstrap), for gains "
+    "the same ones for both models. An interval that contains 0 means the difference may be chance.",
+    "groups": "Cases of one group are drawn together.",
+    "corruption": "A corruption changes the test cases, more so at a higher severity; a corruption at one severity is "
+    "a condition. The mean is taken over all corrupted conditions.",
+    "severity": "Corruptions are fog, noise, blur …, at severities from 1, mild, to 5, which a person would call a "
+    "ruined picture.",
     "coverage": "Coverage is the share of cases that get an answer at all; the others are “unknown”.",
     "selective": "Selective accuracy is the accuracy among the cases that got an answer.",
     "stability": "Routing stability is the share of test cases that keep, when corrupted, the memory they had clean.",
@@ -109,7 +117,30 @@ TERMS = {
     "bound": "A bound is a promise of theory: at most this share of new cases will be answered wrongly or not at all. "
     "It is about new cases like the training cases, not about corrupted ones. A bound of 1 or more is vacuous: it "
     "promises nothing, since no share is larger than 1.",
-    "threshold": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",
+}
+
+#: What stands with a table or a figure, on the page and in Markdown.
+CAPTIONS = {
+    "contenders": "Mean over the corrupted conditions: filled points are accuracy, hollow ones balanced accuracy, "
+    "lines their 95 % intervals.",
+    "severities": "Mean over the corruptions at each severity. Bands are 95 % intervals.",
+    "thin": "Controls are drawn thin and without bands.",
+    "undrawn": "Balanced controls are not drawn.",
+    "paper": "A strong colour or a bold number means that the 95 % interval of our difference excludes 0; a pale one "
+    "may be chance, as all of the paper’s may (it states no intervals).",
+    "ablation": "“+part”: that part alone, put on the memory classifier as the paper has it; “sturdy…”: the sturdy "
+    "memory classifier with one part less, more or exchanged. The same networks answer in every row.",
+    "memories": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",
+    "routes": "Left the test case, right the memory that it was routed to. A case that stays below the memory’s "
+    "threshold is unknown, as is one whose description is not trusted or that is too strange to the memory’s "
+    "classifier.",
+    "overlays": "The expert feature’s own view of a picture, clean and corrupted. Where the numbers stay, the route "
+    "stays.",
+    "gains": "Bold numbers have intervals that exclude 0 (by chance alone about one in twenty would); the others may "
+    "be chance.",
+    "bounds": "The terms end to end, as shares. A bound that reaches the dashed line is vacuous.",
+    "warnings": "Warnings count the controls that do as well as a memory classifier, in accuracy or in balanced "
+    "accuracy: a gain that a control has too is no gain.",
 }
 
 #: Kinds of bounds, and what each of them is.
@@ -128,6 +159,17 @@ FIVE = (1, 2, 3, 4, 5)
 
 def model(name: str) -> str:
     return MODELS[name][0] if name in MODELS else name
+
+
+def who_is_who(present: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Names and explanations of the models that took part, which speak of no others.
+
+    >>> list(who_is_who(["memory", "elsewhere", "baseline"]))
+    ['baseline', 'memory']
+    """
+    there = set(present)
+    changed = {} if "sturdy" in there else WITHOUT_STURDY
+    return {name: (title, changed.get(name, said)) for name, (title, said) in MODELS.items() if name in there}
 
 
 def is_part(name: str) -> bool:

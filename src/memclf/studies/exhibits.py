@@ -80,6 +80,8 @@ def write_exhibits(
         it is the one with most to see when clean; how it fares under corruption is not looked at.
     hardest
         The images that contenders get wrong most often, over all conditions; controls do not count.
+    local
+        How many memories there are, and how many different classifiers answer for them.
 
     Parameters
     ----------
@@ -119,6 +121,10 @@ def write_exhibits(
         "routes": routes,
         "overlays": show.overlays(rng[3], n_overlays),
         "hardest": show.hardest(rng[4]),
+        "local": {
+            "memories": len(memory.memory_indices_),
+            "classifiers": len(np.unique(memory.pool_.trained_with)),
+        },
     }
     return show.finish({name: part for name, part in exhibits.items() if part is not None})
 
@@ -290,14 +296,18 @@ class _Show:
     def _who_answers(self, k: int) -> str:
         """What a memory's local classifier is, in words."""
         pool, estimator = self.memory.pool_, self.memory.estimators_[k]
-        kind = _kind(estimator)
-        return {
-            "constant": lambda: f"always answers {words.label(estimator.classes_[0], words.numbered(self.classes))}",
-            "merged": lambda: f"the classifier of memory {pool.trained_with[k]} answers",
-            "handed to global": lambda: f"the global {kind} answers",
-            "global": lambda: f"its own {kind} answers, trained on from the global one",
-            "fresh": lambda: f"its own {kind} answers",
-        }[pool.origins[k]]()
+        kind, home = _kind(estimator), int(pool.trained_with[k])
+        if pool.origins[k] == "handed to global":
+            return f"the global {kind} answers"
+        origin = pool.origins[home]
+        if origin == "constant":
+            return f"always answers {words.label(estimator.classes_[0], words.numbered(self.classes))}"
+        sharing = [f"memory {j}" for j in np.flatnonzero(pool.trained_with == home) if j != k]
+        begun = ", trained on from the global one" if origin == "global" else ""
+        if not sharing:
+            return f"its own {kind} answers{begun}"
+        everyone = len(sharing) == len(pool.origins) - 1 > 1
+        return f"shares one {kind} with {'the other memories' if everyone else words.listed(sharing)}{begun}"
 
     def overlays(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:
         feature = feature_of(self.memory.similarity_)

@@ -151,7 +151,7 @@ def test_a_loss_is_called_a_loss_and_a_control_that_does_better_is_named(made):
         assert "a gain of" not in shown
         assert "A gain that a control has too is no gain." not in shown  # since none is claimed
         assert "Controls that do as well or better." in shown
-        assert "“Network × class frequencies” beats the memory classifier" in shown
+        assert "“Baseline × class frequencies” beats the memory classifier" in shown
         assert "“Stage 1 alone”" not in shown
 
 
@@ -175,7 +175,7 @@ def test_a_control_that_only_matches_the_sturdy_one_does_not_take_the_gain_of_th
     skill = {"baseline": (0.9, 0.09), "memory": (0.9, 0.04), "sturdy": (0.5, 0.09), "prior": (0.9, 0.08)}
     text = page_of(made(**small(skill=skill, n=120))).words
     assert "A gain over the baseline that" not in text
-    assert "Controls that do as well or better. The control “Network × class frequencies” beats the sturdy" in text
+    assert "Controls that do as well or better. The control “Baseline × class frequencies” beats the sturdy" in text
 
 
 def test_a_careful_classifier_is_told_with_how_much_it_answers(made):
@@ -259,7 +259,7 @@ def test_balanced_controls_have_no_line_over_the_severities(made):
     run = made(**small(skill=skill))
     chart = charts.severities(Run(run), run / "figures")
     assert "Stage 1 alone, balanced" not in chart.svgs[0]
-    assert "Network × class frequencies" in chart.svgs[0]
+    assert "Baseline × class frequencies" in chart.svgs[0]
 
 
 def test_a_control_warns_in_the_measure_in_which_it_does_as_well(made):
@@ -543,7 +543,8 @@ def test_the_report_of_a_table_speaks_of_cases_and_of_no_model_that_is_absent(tm
     X = np.random.default_rng(0).normal(size=(80, 2))
     y = (X[:, 0] > 0).astype(int)
     plain, store = LogisticRegression().fit(X, y), Store(tmp_path / "results.sqlite")
-    models = dict.fromkeys(("baseline", "memory", "majority", "stage1", "stage1-balanced"), plain)
+    controls = ("majority", "stage1", "stage1-balanced", "prior", "prior-balanced")
+    models = dict.fromkeys(("baseline", "memory", *controls), plain)
     evaluate(models, X, y, {("drift", 1): X + 1, ("drift", 2): X + 2}, store=store)
     store.close()
     page = page_of(tmp_path)

@@ -30,9 +30,9 @@ MODELS = {
         "the same, but rare classes are weighed up as the sturdy memory classifier does",
     ),
     "ensemble": ("Deep ensemble", "several classifiers like the baseline, whose probabilities are averaged"),
-    "prior": ("Network × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
+    "prior": ("Baseline × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "prior-balanced": (
-        "Network × class frequencies, balanced",
+        "Baseline × class frequencies, balanced",
         "the same with the frequencies weighed as the sturdy memory classifier does",
     ),
     "random": (
@@ -55,8 +55,8 @@ SHORT = {
     "augmented": "Augmented",
     "stage1-paper": "Stage 1, paper’s feature",
     "stage1-balanced": "Stage 1, balanced",
-    "prior-balanced": "Network × frequencies, bal.",
-    "prior": "Network × frequencies",
+    "prior-balanced": "Baseline × frequencies, bal.",
+    "prior": "Baseline × frequencies",
 }
 CONTROLS = (
     *("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced"),

@@ -89,8 +89,8 @@ class _Maker:
         clf = self.memories["memory"]
         if len(clf.memory_indices_) > len(np.unique(clf.pool_.trained_with)) == 1:
             self.say(
-                f"all {len(clf.memory_indices_)} memories share ONE classifier, since their clusters hold fewer than "
-                f"{self.settings.min_cluster_size} cases: this run cannot show what routing brings. More training "
+                f"all {len(clf.memory_indices_)} memories share ONE classifier, since clusters of fewer than "
+                f"{self.settings.min_cluster_size} cases join another: this run cannot show what routing brings. More training "
                 "images or a lower --min-cluster-size help"
             )
         chance = self._memory(RandomSimilarity(_sizes(clf), random_state=self.seed))

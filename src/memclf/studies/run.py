@@ -284,10 +284,12 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
 
 def print_warnings(folder: Path, console: Console) -> None:
     """What the report warns of, for those who read no further than the terminal."""
-    from memclf.report.findings import contested, warnings
+    from memclf.report.findings import cautions, contested, warnings
     from memclf.report.run import Run
 
     run = Run(folder)
+    for sentence in cautions(run):
+        console.print(Text(sentence), soft_wrap=True)
     found = warnings(run)
     if found and contested(run):
         console.print("A gain that a control has too is no gain:")

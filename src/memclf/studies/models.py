@@ -90,8 +90,8 @@ class _Maker:
         if len(clf.memory_indices_) > len(np.unique(clf.pool_.trained_with)) == 1:
             self.say(
                 f"all {len(clf.memory_indices_)} memories share ONE classifier, since clusters of fewer than "
-                f"{self.settings.min_cluster_size} cases join another: this run cannot show what routing brings. More training "
-                "images or a lower --min-cluster-size help"
+                f"{self.settings.min_cluster_size} cases join another: this run cannot show what routing brings. More "
+                "training images or a lower --min-cluster-size help"
             )
         chance = self._memory(RandomSimilarity(_sizes(clf), random_state=self.seed))
         made["random"] = self._kept("random", chance.set_params(fallback="nearest"))  # it has nothing to be unsure of

@@ -21,8 +21,9 @@ $(BENCH_READY): $(READY)
 demo: $(READY)   ## the colour study: one network beside a memory classifier under 54 conditions, with a report
 	$(BIN)/memclf study color --out runs/demo
 
+# One thread for each worker: more of them only wait for each other.
 test: $(READY)   ## all tests that need no extra data
-	$(BIN)/python -m pytest -q -m "not slow" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not slow" -n auto
 
 test-slow: $(READY)   ## the tests marked slow
 	$(BIN)/python -m pytest -q -m slow

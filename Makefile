@@ -23,7 +23,7 @@ demo: $(READY)   ## the colour study: one network beside a memory classifier und
 
 # One thread for each worker: more of them only wait for each other.
 test: $(READY)   ## all tests that need no extra data
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not slow" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
 
 test-slow: $(READY)   ## the tests marked slow
 	$(BIN)/python -m pytest -q -m slow

@@ -1092,6 +1092,7 @@ with threadpool_limits(1):
 """
 
 
+@pytest.mark.slow
 def test_no_mutation_brings_the_interpreter_down(cases, tmp_path):
     X, y = cases
     folders = []

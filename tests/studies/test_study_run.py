@@ -158,10 +158,10 @@ def test_a_run_that_is_killed_interrupted_and_damaged_ends_with_the_same_numbers
     process = memclf(*PLAIN, "--out", folder)
     wait_for_rows(folder, len(FEW))  # the clean ones
     process.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    time.sleep(0.1)
     process.send_signal(signal.SIGINT)  # whoever started it says it again
     _, err = process.communicate(timeout=120)
-    assert process.returncode == 130, err
+    assert process.returncode in (130, -signal.SIGINT), err  # the same to a shell
     assert saved.stat().st_mtime_ns == written
     assert "the same command goes on from here" in err
     summary = json.loads((folder / "summary.json").read_text())

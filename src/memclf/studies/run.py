@@ -96,8 +96,8 @@ def run_study(
                 measure(contenders, [Condition(c, s) for c in settings.corruptions for s in settings.severities], watch)
             store.put("finished", store.get("finished") or _now())
         except KeyboardInterrupt:
-            watch.says("stopping; a report of what is finished is being written")
             with _undisturbed():
+                watch.says("stopping; a report of what is finished is being written")
                 _conclude(folder, store, study, settings, contenders, watch)
             watch.says(f"{folder / 'report.html'} shows what is finished; the same command goes on from here")
             raise

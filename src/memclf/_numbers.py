@@ -1,7 +1,8 @@
 """When two similarities count as equal. Kept in one place so that search, routing and tests agree.
 
-Sums inside BLAS depend on the shape of the batch in their last digits. Without a tolerance, the answer to
-a case that is equally similar to two memories would depend on which other cases happen to be in its batch.
+Sums inside BLAS depend on the shape of the batch in their last digits, and every sum and exponential on the
+processor. Without a tolerance, the answer to a case that is equally similar to two memories would depend on which
+other cases happen to be in its batch, and a search among equally good candidates on the machine.
 """
 
 from typing import Any
@@ -19,6 +20,15 @@ def reaches(similarity: Array, threshold: Array | float, *, strict: bool = False
     if strict:
         return np.asarray(similarity > np.asarray(threshold) + TOLERANCE)
     return np.asarray(similarity >= np.asarray(threshold) - TOLERANCE)
+
+
+def first_largest(values: Array, tolerance: float = TOLERANCE) -> int:
+    """Position of the largest value, the smallest position among those that are equal but for rounding.
+
+    >>> first_largest(np.array([0.1, 0.3, 0.1 + 0.2]))
+    1
+    """
+    return int((values >= values.max() - tolerance).argmax())
 
 
 def first_best(block: Array) -> Array:

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import has_fit_parameter
 
 from memclf import _cases
-from memclf._numbers import Array
+from memclf._numbers import Array, first_largest
 from memclf._progress import track
 from memclf._seeds import seeded
 from memclf.exceptions import LocalFitError
@@ -85,7 +85,7 @@ def assign(members: list[Array], likeness: Array, least: int, small: str) -> Arr
             return np.full(q, GLOBAL)  # all cases together are fewer than asked for
         loser = too_small[sizes[too_small].argmin()]
         others = heads[heads != loser]
-        winner = others[likeness[others, loser].argmax()]
+        winner = others[first_largest(likeness[others, loser])]
         home[home == loser] = winner
         sizes[winner] += sizes[loser]
 

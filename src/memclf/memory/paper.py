@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memclf._numbers import Array
+from memclf._numbers import Array, reaches
 from memclf.exceptions import SimilarityError
 from memclf.memory.columns import Columns
 from memclf.memory.result import Round
@@ -23,7 +23,7 @@ def generate_initial_memories(columns: Columns, threshold: float, rng: np.random
     while len(rejected):
         chosen = int(rejected[rng.integers(len(rejected))])
         column = columns.block(np.array([chosen]), rejected)[0]
-        left = rejected[~(column > threshold)]
+        left = rejected[~reaches(column, threshold, strict=True)]
         if len(left) == len(rejected):
             case = case_name(columns.rows[chosen])
             raise SimilarityError(

@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from memclf import _cases
-from memclf._numbers import Array, first_best, reaches
+from memclf._numbers import Array, first_best, first_largest, reaches
 from memclf._progress import track
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
 from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.paper import generate_memories
 from memclf.memory.result import MemorySearchResult, Round
-from memclf.memory.swap import Exchange
+from memclf.memory.swap import Exchange, rounding
 from memclf.similarity.base import fit_describe, positive_weights
 
 PAPER_SWAPS = 10  # Z_l in the authors' own code
@@ -122,7 +122,7 @@ def select_memories(
     >>> result.indices, result.labels, result.coverage
     (array([1, 5]), array([0, 0, 0, 0, 1, 1, 1]), 1.0)
     """
-    similarity, Z = _fitted(similarity, Z)
+    similarity, Z = _fitted(similarity, Z, sample_weight)
     return search_memories(
         Z,
         similarity,
@@ -254,6 +254,7 @@ class _Search:
         history: list[Round] = []
         best_key: tuple[float, ...] | None = None
         best, best_memories = 0, np.array([], dtype=np.intp)
+        smallest_gain = rounding(self.weights)
         if self.cover == "greedy":
             start = self._first_memories(rng)
         for number in track(range(n_restarts), total=n_restarts, what="searching memories", verbose=verbose):
@@ -263,7 +264,7 @@ class _Search:
             hopeless = prefer == "fewest" and best_key is not None and len(start) > history[best].n_memories
             memories, record = self._improve(start, rng, swaps=not (hopeless and self.n_memories is None))
             history.append(record)
-            key: tuple[float, ...] = (-record.objective,)
+            key: tuple[float, ...] = (-round(record.objective / smallest_gain),)
             if prefer == "fewest":
                 key = (record.n_memories, *key)
             if self.enforce:  # a restart that leaves cases uncovered never wins
@@ -317,8 +318,7 @@ class _Search:
             n_candidates=judged,
             n_uncovered=len(exchange.uncovered()),
         )
-        stands_for = np.bincount(exchange.near, self.weights, exchange.q)
-        return exchange.memories[np.lexsort((exchange.memories, -stands_for))], record
+        return exchange.in_order(), record
 
     def _settle(self, exchange: Exchange, rng: np.random.Generator, objectives: list[float], rounds: int) -> int:
         """Propose the centre of each cluster until none is an improvement."""
@@ -343,7 +343,7 @@ class _Search:
             candidates = members if len(members) <= size else rng.choice(members, size, replace=False)
             witnesses = members if len(members) <= size else rng.choice(members, size, replace=False)
             served = np.maximum(self.columns.block(candidates, witnesses), exchange.next[witnesses])
-            centres.append(candidates[(served @ self.weights[witnesses]).argmax()])
+            centres.append(candidates[first_largest(served @ self.weights[witnesses], exchange.smallest_gain)])
         exchange.touched[:] = False
         return np.array(centres, dtype=np.intp)
 
@@ -354,11 +354,11 @@ class _Search:
             gains = exchange.gains(block)
             promise = gains.max(axis=1)
             fresh = True
-            for row in np.argsort(-promise, kind="stable"):
+            for row in np.argsort(-np.round(promise / exchange.smallest_gain), kind="stable"):
                 if promise[row] <= exchange.smallest_gain:
                     break
                 gain = gains[row] if fresh else exchange.gains(block[row : row + 1])[0]
-                k = int(gain.argmax())
+                k = first_largest(gain, exchange.smallest_gain)
                 if gain[k] > exchange.smallest_gain and batch[row] not in exchange.memories:
                     exchange.swap(k, int(batch[row]), block[row])
                     objectives.append(exchange.objective)
@@ -455,7 +455,7 @@ def _check_choices(**given: str) -> None:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, CHOICES[name]))}; got {value!r}")
 
 
-def _fitted(similarity: Any, Z: Any) -> tuple[Any, Any]:
+def _fitted(similarity: Any, Z: Any, sample_weight: Any) -> tuple[Any, Any]:
     """The similarity ready to compare, and descriptions; unfitted similarities are welcome."""
     if not hasattr(similarity, "compare"):
         raise TypeError(
@@ -467,5 +467,5 @@ def _fitted(similarity: Any, Z: Any) -> tuple[Any, Any]:
             check_is_fitted(similarity)
         except NotFittedError:
             similarity = clone(similarity, safe=False)
-            return similarity, fit_describe(similarity, Z)
+            return similarity, fit_describe(similarity, Z, sample_weight=sample_weight)
     return similarity, Z

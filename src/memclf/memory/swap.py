@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memclf._numbers import TOLERANCE, Array, reaches
+from memclf._numbers import TOLERANCE, Array, first_best, reaches
 
 
 class Exchange:
@@ -41,7 +41,7 @@ class Exchange:
     @property
     def smallest_gain(self) -> float:
         """Gains below this are rounding."""
-        return float(TOLERANCE * self.weights.sum())
+        return rounding(self.weights)
 
     def uncovered(self) -> Array:
         return np.flatnonzero(~reaches(self.best, self.threshold))
@@ -73,19 +73,20 @@ class Exchange:
         """Put the candidate in the place of memory k and bring the caches up to date."""
         self.memories[k] = candidate
         self.block[k] = column
-        lost = np.flatnonzero((self.near == k) | (self.second == k))
-        self.near[lost], self.best[lost], self.second[lost], self.next[lost] = _two_best(self.block[:, lost])
-        gained = np.flatnonzero(column > self.next)
-        gained = gained[(self.near[gained] != k) & (self.second[gained] != k)]
-        first = column[gained] > self.best[gained]
-        new_best, new_second = gained[first], gained[~first]
-        self.second[new_best], self.next[new_best] = self.near[new_best], self.best[new_best]
-        self.near[new_best], self.best[new_best] = k, column[new_best]
-        self.second[new_second], self.next[new_second] = k, column[new_second]
-        self.touched[k] = True
-        for changed in (self.near[lost], self.near[gained], self.second[new_best]):
-            self.touched[changed] = True
+        equal = (column >= self.best - TOLERANCE) & (self.best > TOLERANCE)  # `near` is the first among equals
+        changed = np.flatnonzero((self.near == k) | (self.second == k) | (column > self.next) | equal)
+        self.touched[self.near[changed]] = True
+        self.near[changed], self.best[changed], self.second[changed], self.next[changed] = _two_best(
+            self.block[:, changed]
+        )
+        self.touched[self.near[changed]] = self.touched[k] = True
         self._sum_up()
+
+    def in_order(self) -> Array:
+        """The memories, those that stand for most cases first."""
+        order = np.argsort(self.memories)
+        stands_for = np.bincount(first_best(self.block[order]), self.weights, self.q)
+        return self.memories[order][np.argsort(-np.round(stands_for / self.smallest_gain), kind="stable")]
 
     def _sum_up(self) -> None:
         self._removal_loss = np.bincount(self.near, self.weights * (self.best - self.next), self.q)
@@ -105,15 +106,20 @@ class Exchange:
         return np.asarray(self._sole_count - kept - won[:, None])
 
 
+def rounding(weights: Array) -> float:
+    """How far two objectives may differ although they would be equal if numbers had no end."""
+    return float(TOLERANCE * weights.sum())
+
+
 def _two_best(block: Array) -> tuple[Array, Array, Array, Array]:
     """Per column: row and value of the largest entry, row and value of the next (0 when there is none)."""
     q, n = block.shape
     cases = np.arange(n)
-    near = block.argmax(axis=0)
+    near = first_best(block)
     best = block[near, cases]
     if q == 1:
         return near, best, np.full(n, -1), np.zeros(n)
     rest = block.copy()
     rest[near, cases] = -1.0
-    second = rest.argmax(axis=0)
+    second = first_best(rest)
     return near, best, second, rest[second, cases]

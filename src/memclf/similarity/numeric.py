@@ -104,12 +104,23 @@ def _squares(A: Any) -> Array:
     return np.asarray(squares).reshape(-1, 1)
 
 
+def _halved(F: Any, times: Array) -> Any:
+    """Each row, halved as often as said. That is exact, and keeps squares within the range of numbers."""
+    if not sp.issparse(F):
+        return np.ldexp(F, -times[:, None])
+    halved = F.copy()
+    halved.data = np.ldexp(F.data, -np.repeat(times, np.diff(F.indptr)))
+    return halved
+
+
 def _median_gamma(rows: Any) -> float:
-    rows = rows[:MEDIAN_SAMPLE]
+    if rows.shape[0] > MEDIAN_SAMPLE:
+        rows = rows[np.sort(np.random.default_rng(0).choice(rows.shape[0], MEDIAN_SAMPLE, replace=False))]
     rows = rows.toarray() if sp.issparse(rows) else rows
     if len(rows) < 2:
         return 1.0  # one distinct case: any scale says the same
-    gamma = float(1 / (2 * np.median(pdist(rows, "sqeuclidean"))))
+    with np.errstate(divide="ignore", over="ignore"):
+        gamma = float(1 / (2 * np.median(pdist(rows, "sqeuclidean"))))
     if not 0 < gamma < np.inf:
         raise ValueError(
             "the median distance between cases is too large or too small for a number; scale the columns, for "
@@ -140,8 +151,9 @@ class CosineSimilarity(NumericSimilarity):
         self.verbose = verbose
 
     def _describe(self, F: Any) -> Any:
-        unit = normalize(F)
-        no_direction = (_squares(F) == 0).astype(np.float64)
+        largest = np.asarray(abs(F).max(axis=1).todense() if sp.issparse(F) else np.abs(F).max(axis=1)).reshape(-1)
+        unit = normalize(_halved(F, np.frexp(largest)[1]))
+        no_direction = (largest == 0).astype(np.float64)[:, None]
         if sp.issparse(unit):
             return sp.hstack([unit, sp.csr_matrix(no_direction)], format="csr")
         return np.hstack([unit, no_direction])

@@ -88,6 +88,16 @@ def object_array(items: list[Any]) -> Array:
     return array
 
 
+def shares(groups: Array) -> Array:
+    """How much of its group each case is: 1 over the size of the group.
+
+    >>> shares(np.array(["a", "b", "a"]))
+    array([0.5, 1. , 0.5])
+    """
+    _, group, size = np.unique(groups, return_inverse=True, return_counts=True)
+    return 1 / size[group.reshape(-1)]
+
+
 def chunks(n: int, size: int) -> Iterator[slice]:
     """Consecutive slices of at most `size` that together make up ``range(n)``."""
     for start in range(0, n, max(1, size)):

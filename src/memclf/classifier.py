@@ -283,7 +283,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, len(y))
         folds = Folds.of(self.cv, groups, len(y))
-        if self._learns() or self.n_memories == BOUND:  # folds or trials look at the same cases
+        if self._learns() or self._conformal() or self.n_memories == BOUND:  # folds or trials look at the same cases
             X = _cases.remembering(X)
         self.bound_: Bound | None = None
         number = self.n_memories
@@ -296,10 +296,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.strange_rate_ = 0.0
         if self._learns() or self._conformal():
             counted = fitting.counted_rows(y, sample_weight)
-            found = heldout.learn(self, X, y, counted, sample_weight, params, folds, seed, opinions=self._learns())
-            self.calibration_, self.combination_ = found.calibration, found.combination
+            what = (self, X, y, counted, sample_weight, params, folds, seed)
+            if self._learns():
+                self.calibration_, self.combination_ = heldout.learn(*what)
             if self._conformal():
-                self.thresholds_, self.strange_rate_ = heldout.conformal(self, found)
+                self.thresholds_, self.strange_rate_ = heldout.conformal(self, heldout.distances(*what))
         if self.n_memories == BOUND:
             self.bound(X, y)
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -50,6 +50,13 @@ class Folds:
         elif isinstance(cv, Integral) and groups is not None:  # a fold has taken its groups away
             cv = max(2, min(int(cv), len(np.unique(groups))))
         return Folds(cv, groups)
+
+    def at_least(self, number: int, counted: Array) -> Folds:
+        """The same, but in at least so many folds if a number was asked for, as far as cases and groups go."""
+        if not isinstance(self.cv, Integral):
+            return self
+        most = len(counted) // 2 if self.groups is None else len(np.unique(self.groups[counted]))
+        return replace(self, cv=max(int(self.cv), min(number, most)))
 
     def cut(self, y: Array, counted: Array, seed: int | None) -> Pairs:
         """Pairs of rows to fit on and rows held out, among those that count; each in ascending order."""

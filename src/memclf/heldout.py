@@ -23,17 +23,18 @@ from memclf.folds import Folds
 from memclf.local import pool
 from memclf.local.combine import Combination, Opinions, fit_combination
 from memclf.local.competence import Calibration
-from memclf.routing import conformal_thresholds, distance, tell_widths, widths
+from memclf.routing import Routes, conformal_thresholds, distance, tell_widths, widths
 
 if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
 
+FOLDS = 10  # of which one at a time is left out to measure distances; only the memories are chosen anew
 VERSIONS = 2  # mildly perturbed versions of every held-out case that weights are learned on
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What the folds have taught.
+class Distances:
+    """How far held-out cases are from the memories, in widths of clusters.
 
     Attributes
     ----------
@@ -44,14 +45,13 @@ class Learned:
         Of every held-out case how far it is from its nearest memory, in widths of that memory's cluster, both found
         without it; infinitely far if its description is not trusted. A case that was held out several times counts
         as the last time.
-    calibration : Calibration or None
-    combination : Combination or None
+    groups : ndarray or None
+        What each of them belongs to, if cases come in groups.
     """
 
     wide: Array
     far: Array
-    calibration: Calibration | None
-    combination: Combination | None
+    groups: Array | None
 
 
 def _parted(clf: MemoryClassifier, X: Any, rest: Array, held: Array) -> tuple[Any, Any]:
@@ -67,6 +67,61 @@ def widths_of(clf: MemoryClassifier, counted: Array) -> Array | None:
     return widths(similarity, labels, q) if tell_widths(similarity, q) else None
 
 
+def _without(
+    clf: MemoryClassifier,
+    X: Any,
+    y: Array,
+    weight: Any,
+    params: dict[str, Any],
+    folds: Folds,
+    rest: Array,
+    held: Array,
+    *,
+    local: bool,
+) -> tuple[MemoryClassifier, Any, Routes]:
+    """The same classifier, fitted without some cases; those cases, and where it sends them."""
+    without: MemoryClassifier = clone(clf)
+    many = None if clf.n_memories is None else min(len(clf.memory_indices_), len(rest))
+    if not isinstance(clf.thresholds, str):  # they are for other memories than those of a fold
+        without.thresholds = "common"
+    own = {name: pool.part_of(value, rest, len(y)) for name, value in params.items()}
+    weights = None if weight is None else weight[rest]
+    known, cases = _parted(clf, X, rest, held)
+    stages(without, known, y[rest], weights, own, folds.within(rest), local=local, n_memories=many)
+    return without, cases, trusting(without, cases, routed(without, without.similarity_.describe(cases)))
+
+
+def distances(
+    clf: MemoryClassifier,
+    X: Any,
+    y: Array,
+    counted: Array,
+    weight: Any,
+    params: dict[str, Any],
+    folds: Folds,
+    seed: int | None,
+) -> Distances:
+    """Choose memories without each fold, and measure how far the fold is from them. No classifier is fitted.
+
+    Memories that are found without a third of the cases can lie quite differently from those of the whole, where
+    clusters are small. Without a tenth they do not, so a number of folds means at least ten here.
+    """
+    far, plain = np.full((2, len(y)), np.nan)
+    whole = widths_of(clf, counted)
+    cut = folds.at_least(FOLDS, counted).cut(y, counted, seed)
+    for number, (rest, held) in enumerate(cut):
+        say(f"fold {number + 1} of {len(cut)}: memories without {len(held)} cases", clf.verbose)
+        without, _, routes = _without(clf, X, y, weight, params, folds, rest, held, local=False)
+        wide = widths_of(without, counted_rows(y[rest], None if weight is None else weight[rest]))
+        plain[held] = np.where(routes.trusted, distance(routes.similarity), np.inf)
+        far[held] = np.inf if wide is None else plain[held] / wide[routes.nearest]
+        whole = None if wide is None else whole
+    if whole is None:
+        whole, far = np.ones(len(clf.memory_indices_)), plain
+    seen = ~np.isnan(far)  # a splitter may hold out only some
+    return Distances(whole, far[seen], None if folds.groups is None else folds.groups[seen])
+
+
 def learn(
     clf: MemoryClassifier,
     X: Any,
@@ -76,53 +131,28 @@ def learn(
     params: dict[str, Any],
     folds: Folds,
     seed: int | None,
-    *,
-    opinions: bool,
-) -> Learned:
-    """Fit the classifier without each fold and ask it about the fold.
-
-    `opinions`: fit local classifiers too and learn from what they say; otherwise only similarities are wanted.
-    """
-    n = len(y)
-    far, plain = np.full((2, n), np.nan)
-    whole = widths_of(clf, counted)
-    held_opinions: list[tuple[Array, list[Opinions], list[Array]]] = []
+) -> tuple[Calibration | None, Combination | None]:
+    """Fit the classifier without each fold, and learn from what it says about the fold."""
+    found: list[tuple[Array, list[Opinions], list[Array]]] = []
     cut = folds.cut(y, counted, seed)
     for number, (rest, held) in enumerate(cut):
         say(f"fold {number + 1} of {len(cut)}: fitting without {len(held)} cases", clf.verbose)
-        without: MemoryClassifier = clone(clf)
-        many = None if clf.n_memories is None else min(len(clf.memory_indices_), len(rest))
-        if not isinstance(clf.thresholds, str):  # they are for other memories than those of a fold
-            without.thresholds = "common"
-        own = {name: pool.part_of(value, rest, n) for name, value in params.items()}
-        weights = None if weight is None else weight[rest]
-        within = folds.within(rest)
-        known, cases = _parted(clf, X, rest, held)
-        stages(without, known, y[rest], weights, own, within, local=opinions, n_memories=many)
-        routes = trusting(without, cases, routed(without, without.similarity_.describe(cases)))
-        wide = widths_of(without, counted_rows(y[rest], weights))
-        plain[held] = np.where(routes.trusted, distance(routes.similarity), np.inf)
-        far[held] = np.inf if wide is None else plain[held] / wide[routes.nearest]
-        whole = None if wide is None else whole
-        if opinions:
-            held_opinions.append(_said(clf, without, cases, routes, held))
-    if whole is None:
-        whole, far = np.ones(len(clf.memory_indices_)), plain
-    far = far[~np.isnan(far)]  # a splitter may hold out only some
-    if not opinions:
-        return Learned(whole, far, None, None)
-    return _concluded(clf, whole, far, held_opinions, np.searchsorted(clf.classes_, y), weight)
+        without, cases, routes = _without(clf, X, y, weight, params, folds, rest, held, local=True)
+        found.append(_said(clf, without, cases, routes, held))
+    return _concluded(clf, found, np.searchsorted(clf.classes_, y), weight, folds.groups)
 
 
-def conformal(clf: MemoryClassifier, found: Learned) -> tuple[Array, float]:
+def conformal(clf: MemoryClassifier, found: Distances) -> tuple[Array, float]:
     """Thresholds that keep the promise of `unknown_rate`, and the share of it that is left for strange cases.
 
     Cases whose descriptions are not trusted are unknown whatever the thresholds: they come out of the same rate.
     """
-    rate, n, distrusted = float(clf.unknown_rate), len(found.far), int(np.isinf(found.far).sum())
+    share = np.ones(len(found.far)) if found.groups is None else _cases.shares(found.groups)
+    rate, n, distrusted = float(clf.unknown_rate), float(share.sum()), float(share[np.isinf(found.far)].sum())
     left = rate - distrusted / (n + 1)
     strange = 0.0 if clf.competence is None else max(0.0, left / 2)
-    thresholds = conformal_thresholds(found.far, found.wide, rate - strange)
+    thresholds = conformal_thresholds(found.far, found.wide, rate - strange, found.groups)
+    what = "cases" if found.groups is None else "groups"
     if left < 0:
         _warn(
             f"unknown_rate={rate:g} cannot be kept: min_trust={clf.min_trust:g} alone makes {distrusted / n:.1%} of "
@@ -131,8 +161,9 @@ def conformal(clf: MemoryClassifier, found: Learned) -> tuple[Array, float]:
     elif (left - strange) * (n + 1) < 1 - 1e-9:
         besides = ", beside cases that are not trusted and strange ones," if distrusted or strange else ""
         _warn(
-            f"no case is unknown for being far from its memory: {n} held-out cases are too few for the "
-            f"{left - strange:.2g} of unknown_rate={rate:g} that is for this{besides}. Give more cases or a higher rate"
+            f"no case is unknown for being far from its memory: {n:.0f} held-out {what} are too few for the "
+            f"{left - strange:.2g} of unknown_rate={rate:g} that is for this{besides}. Give more {what} or a higher "
+            "rate"
         )
     elif (thresholds <= TOLERANCE).all():
         _warn(
@@ -147,7 +178,7 @@ def _warn(message: str) -> None:
 
 
 def _said(
-    clf: MemoryClassifier, without: MemoryClassifier, X: Any, routes: Any, held: Array
+    clf: MemoryClassifier, without: MemoryClassifier, X: Any, routes: Routes, held: Array
 ) -> tuple[Array, list[Opinions], list[Array]]:
     """Opinions about held-out cases as they are and perturbed, in the classes of the whole, and their strangeness."""
     versions = [X]
@@ -169,15 +200,16 @@ def _said(
 
 def _concluded(
     clf: MemoryClassifier,
-    wide: Array,
-    far: Array,
     found: list[tuple[Array, list[Opinions], list[Array]]],
     codes: Array,
     weight: Any,
-) -> Learned:
+    groups: Array | None,
+) -> tuple[Calibration | None, Combination | None]:
     calibration = None
     if clf.competence is not None:
-        calibration = Calibration.of(np.concatenate([strange[0] for _, _, strange in found]))
+        rows = np.concatenate([held for held, _, _ in found])
+        strangeness = np.concatenate([strange[0] for _, _, strange in found])
+        calibration = Calibration.of(strangeness, None if groups is None else groups[rows])
     said, truth, shares, usual = [], [], [], []
     for held, opinions, strange in found:
         own = np.ones(len(held)) if weight is None else np.asarray(weight, dtype=float)[held]
@@ -186,4 +218,4 @@ def _concluded(
             truth.append(codes[held])
             shares.append(own if version == 0 else own / (len(opinions) - 1))
             usual.append(version == 0)
-    return Learned(wide, far, calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual))
+    return calibration, fit_combination(clf.combine, clf.guard, said, truth, shares, usual)

@@ -19,6 +19,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
+from memclf import _cases
 from memclf._numbers import Array
 
 VIEWS = 3  # mild perturbations that `Agreement` looks at
@@ -247,18 +248,27 @@ class Calibration:
     Attributes
     ----------
     held : ndarray
-        Strangeness of held-out training cases, in ascending order.
+        Strangeness of held-out training cases, in ascending order; infinite ones last.
+    share : ndarray or None
+        How much of its group each of them is, where cases come in groups: only groups are independent of each other.
     """
 
     held: Array
+    share: Array | None = None
 
     @classmethod
-    def of(cls, strangeness: Array) -> Calibration:
-        return cls(np.sort(strangeness[np.isfinite(strangeness)]))
+    def of(cls, strangeness: Array, groups: Array | None = None) -> Calibration:
+        told = np.flatnonzero(~np.isnan(strangeness))
+        order = told[np.argsort(strangeness[told], kind="stable")]
+        return cls(strangeness[order], None if groups is None else _cases.shares(groups[order]))
 
     def competence(self, strangeness: Array) -> Array:
-        """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1."""
-        share = (self.as_strange(strangeness) + 1) / (len(self.held) + 1)
+        """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1.
+
+        Of groups, where cases come in groups, and the case is a group of its own.
+        """
+        above = np.arange(len(self.held), -1, -1.0) if self.share is None else _sums_to_the_end(self.share)
+        share = (above[np.searchsorted(self.held, strangeness, side="left")] + 1) / (above[0] + 1)
         return np.where(np.isnan(strangeness), 1.0, share)
 
     def as_strange(self, strangeness: Array) -> Array:
@@ -267,8 +277,13 @@ class Calibration:
 
     def excess(self, strangeness: Array) -> Array:
         """Strangeness beyond the usual: 0 up to the median of held-out cases, 1 at their 90th percentile."""
-        if not len(self.held):
+        held = self.held[np.isfinite(self.held)]
+        if not len(held):
             return np.zeros(len(strangeness))
-        middle, high = np.quantile(self.held, [0.5, 0.9])
+        middle, high = np.quantile(held, [0.5, 0.9])
         beyond = (strangeness - middle) / max(high - middle, 1e-3 * abs(middle), TINY)
         return np.where(np.isnan(strangeness), 0.0, np.maximum(beyond, 0.0))
+
+
+def _sums_to_the_end(share: Array) -> Array:
+    return np.append(np.cumsum(share[::-1])[::-1], 0.0)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from memclf import _cases
 from memclf._numbers import TOLERANCE, Array
 
 ENOUGH = 10  # cases beside the memories from which on clusters tell how wide they are
 FEW = 5  # cases of average width that are added to every cluster, so that small ones share
 TINY = np.finfo(float).tiny
+ROUNDING = 1e-9  # of a sum of shares of groups
 
 
 def widths(similarity: Array, labels: Array, q: int) -> Array:
     """How wide the cluster of each memory is: the mean of -log(similarity) of its cases, drawn towards that of all.
 
-    The memory itself does not count. Where hardly a case lies beside the memories, or all are alike, clusters tell
-    nothing (`tell_widths`) and are all of width 1.
+    The memory counts as one of its cases. Without it, the fewer cases a cluster has, the wider it would seem, and
+    clusters that are found without a fold have fewer. Where hardly a case lies beside the memories, or all are alike,
+    clusters tell nothing (`tell_widths`) and are all of width 1.
     """
     if not tell_widths(similarity, q):
         return np.ones(q)
     apart = distance(similarity)
-    sizes = np.maximum(np.bincount(labels, minlength=q) - 1, 0)
-    sums = np.bincount(labels, weights=apart, minlength=q)
-    usual = apart.sum() / max(1, sizes.sum())
-    return np.asarray((sums + FEW * usual) / (sizes + FEW))
+    sizes, sums = np.bincount(labels, minlength=q), np.bincount(labels, weights=apart, minlength=q)
+    return np.asarray((sums + FEW * apart.mean()) / (sizes + FEW))
 
 
 def tell_widths(similarity: Array, q: int) -> bool:
@@ -36,13 +37,17 @@ def distance(similarity: Array) -> Array:
     return -np.log(np.maximum(similarity, TINY))
 
 
-def conformal_thresholds(held: Array, wide: Array, rate: float) -> Array:
+def conformal_thresholds(held: Array, wide: Array, rate: float, groups: Array | None = None) -> Array:
     """One threshold per memory, such that at most `rate` of new cases fall below theirs.
 
     How far a case is from its memory is measured in widths of the memory's cluster, so that memories can be compared.
     The common bound is the m-th largest of n held-out distances, m = floor(rate (n + 1)): a new case that is
     exchangeable with them is farther with probability at most m / (n + 1), which is at most `rate`. When n is too
     small for m to be 1, nothing is unknown.
+
+    With groups, only groups are exchangeable. The bound is then the least distance such that the shares of the groups
+    that lie beyond it, and one whole group more, are at most `rate` of all groups and one more (conformal risk
+    control, Angelopoulos et al. 2022). Of a new group, at most `rate` is farther on average, each group counted alike.
 
     Parameters
     ----------
@@ -53,12 +58,25 @@ def conformal_thresholds(held: Array, wide: Array, rate: float) -> Array:
         `widths` of the memories that thresholds are wanted for.
     rate : float
         Share that may come out unknown.
+    groups : ndarray or None
+        Of every held-out case what it belongs to. None: every case is a group of its own.
 
     Examples
     --------
-    >>> conformal_thresholds(np.linspace(0.1, 3.0, 99), np.array([0.1, 0.2]), 0.05).round(2)
+    >>> held = np.linspace(0.1, 3.0, 99)
+    >>> conformal_thresholds(held, np.array([0.1, 0.2]), 0.05).round(2)
     array([0.75, 0.56])
+    >>> conformal_thresholds(held, np.array([0.1, 0.2]), 0.05, groups=np.arange(99) // 3).round(2)
+    array([0.74, 0.55])
     """
-    place = int(np.floor(rate * (len(held) + 1) + 1e-12))
-    bound = np.sort(held)[-place] if place else np.inf
-    return np.clip(np.exp(-bound * wide), TINY, 1.0)
+    return np.clip(np.exp(-_bound(held, rate, groups) * wide), TINY, 1.0)
+
+
+def _bound(held: Array, rate: float, groups: Array | None) -> float:
+    share = np.ones(len(held)) if groups is None else _cases.shares(groups)
+    allowed = rate * (share.sum() + 1) - 1 + ROUNDING  # groups that may lie beyond the bound
+    if allowed < 0:
+        return np.inf
+    order = np.argsort(-held, kind="stable")
+    beyond = int(np.searchsorted(np.cumsum(share[order]) - ROUNDING, allowed, side="right"))
+    return float(held[order[min(beyond, len(held) - 1)]])

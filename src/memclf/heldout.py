@@ -159,7 +159,7 @@ def conformal(clf: MemoryClassifier, found: Distances) -> tuple[Array, float]:
             "held-out cases unknown. Lower min_trust or raise the rate; the thresholds make nothing else unknown"
         )
     elif (left - strange) * (n + 1) < 1 - 1e-9:
-        besides = ", beside cases that are not trusted and strange ones," if distrusted or strange else ""
+        besides = " (the rest is for cases that are not trusted or strange)" if distrusted or strange else ""
         _warn(
             f"no case is unknown for being far from its memory: {n:.0f} held-out {what} are too few for the "
             f"{left - strange:.2g} of unknown_rate={rate:g} that is for this{besides}. Give more {what} or a higher "

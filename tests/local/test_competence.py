@@ -129,6 +129,19 @@ def test_competence_is_a_share_that_new_cases_like_the_held_out_ones_keep_to():
     assert 0.06 < np.mean(low) <= 0.105  # 0.0984 is expected: 6 of 61
 
 
+def test_competence__groups__counts_groups():
+    held, of = np.array([1.0, 5.0, 1.0, 2.0, 3.0, np.nan]), np.array(list("aabbbc"))
+    calibration = Calibration.of(held, of)
+    np.testing.assert_allclose(calibration.competence(np.array([6.0, 4.0, 2.5, 0.0])), [1 / 3, 0.5, 11 / 18, 1.0])
+    assert calibration.as_strange(np.array([2.5])).tolist() == [2]
+
+
+def test_competence__infinitely_strange_held_out_cases__count():
+    calibration = Calibration.of(np.array([1.0, 2.0, np.inf]))
+    np.testing.assert_allclose(calibration.competence(np.array([1.5, np.inf])), [0.75, 0.5])
+    assert calibration.excess(np.array([1.9]))[0] == pytest.approx(1.0)
+
+
 def test_nobody_can_tell_is_full_competence_and_no_excess():
     calibration = Calibration.of(np.array([1.0, 2.0, 3.0, np.nan]))
     assert len(calibration.held) == 3

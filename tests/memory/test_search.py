@@ -139,6 +139,50 @@ def test_weights_are_counts_and_a_weight_of_zero_is_absence():
     assert len(weighted.labels) == 50
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_select_memories__weight_zero__is_absence_for_an_unfitted_similarity_too(seed):
+    """The scale of the similarity is learned from the cases that count."""
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal(size=(40, 2)), rng.normal(50, 20, size=(60, 2))])
+    found = select_memories(X, RBFSimilarity(), 0.7, sample_weight=np.repeat([1.0, 0.0], [40, 60]), random_state=0)
+    alone = select_memories(X[:40], RBFSimilarity(), 0.7, random_state=0)
+    np.testing.assert_array_equal(found.indices, alone.indices)
+
+
+def last_bits_moved(A, seed):
+    """The same numbers, each moved to a neighbouring one or not at all."""
+    return np.nextafter(A, A + np.random.default_rng(seed).integers(-1, 2, A.shape))
+
+
+@pytest.mark.parametrize("q", [None, 12])
+@pytest.mark.parametrize("cover", ["random", "greedy"])
+def test_select_memories__last_bits_of_descriptions__change_no_memory(cover, q):
+    X, _ = make_blobs(300, n_features=3, centers=6, random_state=0)
+    similarity = RBFSimilarity(0.2).fit(X)
+    found = [
+        select_memories(Z, similarity, 0.6, n_memories=q, cover=cover, random_state=0).indices.tolist()
+        for Z in (X, *(last_bits_moved(X, seed) for seed in range(5)))
+    ]
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize("q", [None, 7])
+@pytest.mark.parametrize("cover", ["random", "greedy"])
+def test_select_memories__equally_good_candidates__the_last_bit_does_not_choose(cover, q):
+    """Evenly spaced cases: for every choice there is a mirror image that is exactly as good."""
+    X = np.arange(60.0)[:, None]
+    S = np.exp(-0.02 * (X - X.T) ** 2)
+    found = []
+    for seed in range(6):
+        moved = last_bits_moved(S, seed) if seed else S
+        similarity = FunctionSimilarity(
+            lambda A, B, T=moved: T[np.ix_(A[:, 0].astype(int), B[:, 0].astype(int))], batched=True
+        )
+        search = select_memories(X, similarity.fit(X), 0.6, n_memories=q, cover=cover, random_state=0)
+        found.append((search.indices.tolist(), search.labels.tolist()))
+    assert all(each == found[0] for each in found)
+
+
 def test_memories_are_numbered_by_how_many_cases_they_stand_for():
     X, _ = make_blobs([100, 30, 60], 2, cluster_std=0.2, random_state=0)
     found = select_memories(X, RBFSimilarity(0.05), 0.7, random_state=0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -9,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from memclf import MemoryClassifier
 from memclf.routing import conformal_thresholds, distance, widths
-from memclf.similarity import RBFSimilarity
+from memclf.similarity import RankSimilarity, RBFSimilarity
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
@@ -33,10 +34,43 @@ def test_new_cases_fall_below_at_most_as_often_as_promised(rate):
 def test_small_clusters_are_drawn_to_the_width_of_all():
     similarity = np.exp(-np.concatenate([np.full(1001, 0.1), np.full(2, 5.0)]))
     wide = widths(similarity, np.repeat([0, 1], [1001, 2]), 3)
-    everything = (1001 * 0.1 + 2 * 5.0) / 1001
-    np.testing.assert_allclose(wide[0], (100.1 + 5 * everything) / 1005)
-    np.testing.assert_allclose(wide[1], (10 + 5 * everything) / 6)
+    everything = (1001 * 0.1 + 2 * 5.0) / 1003
+    np.testing.assert_allclose(wide[0], (100.1 + 5 * everything) / 1006)
+    np.testing.assert_allclose(wide[1], (10 + 5 * everything) / 7)
     np.testing.assert_allclose(wide[2], everything)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
+@pytest.mark.parametrize(("objects", "times"), [(6, 10), (20, 10), (63, 27)])
+def test_conformal_thresholds__groups_of_nearly_equal_cases__new_groups_keep_the_promise(objects, times, rate):
+    """The worst case for counting cases: 6 objects of 10 cases made 0.136 unknown at a promised 0.02."""
+    rng = np.random.default_rng(0)
+    of = np.repeat(np.arange(objects), times)
+    missed = []
+    for _ in range(1000):
+        held = rng.gamma(2.0, size=objects)[of] * rng.uniform(0.99, 1.01, len(of))
+        b = conformal_thresholds(held, np.ones(1), rate, of)
+        new = rng.gamma(2.0, size=50)
+        missed.append(np.mean(np.exp(-new) < b[0]))
+    expected = np.floor(rate * (objects + 1)) / (objects + 1)
+    assert np.mean(missed) <= rate + 3 * np.std(missed) / np.sqrt(1000)
+    assert np.mean(missed) >= 0.7 * expected  # and it is not kept by never being unknown
+
+
+def test_conformal_thresholds__groups_of_unequal_size__shares_of_groups_count():
+    """Of 9 groups one may lie beyond the bound at a rate of 0.2: half of the first and half of the second do."""
+    held = np.array([9.0, 1.0, 8.0, 1.0, 7.0, *[1.0] * 6])
+    of = np.array([0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8])
+    assert -np.log(conformal_thresholds(held, np.ones(1), 0.2, of)) == pytest.approx(7.0)
+    assert -np.log(conformal_thresholds(held, np.ones(1), 0.15, of)) == pytest.approx(8.0)
+    assert -np.log(conformal_thresholds(held, np.ones(1), 0.1, of)) == pytest.approx(9.0)
+
+
+def test_conformal_thresholds__every_case_a_group__the_same_as_without():
+    held = np.random.default_rng(0).gamma(2.0, size=77)
+    for rate in (0.01, 0.02, 0.05, 0.1, 0.5):
+        ways = (conformal_thresholds(held, np.ones(2), rate, groups) for groups in (None, np.arange(77)))
+        np.testing.assert_allclose(*ways)
 
 
 def test_cases_that_are_all_alike_are_never_unknown():
@@ -205,3 +239,50 @@ def test_too_few_cases_for_the_promise_are_named(competence, for_this):
     with pytest.warns(UserWarning, match=rf"15 held-out cases are too few for the {for_this} of unknown_rate=0.05"):
         clf.fit(X, np.arange(15) % 2)
     assert (clf.predict(X + 1000) != -1).all()
+
+
+def test_too_few_groups_for_the_promise_are_named():
+    """Ten objects cannot keep 0.05, however often each is measured."""
+    rng = np.random.default_rng(0)
+    of = np.repeat(np.arange(10), 30)
+    X, y = rng.normal(size=(10, 2))[of] + rng.normal(0, 0.05, (300, 2)), of % 2
+    clf = MemoryClassifier(RBFSimilarity(0.3), threshold="conformal", unknown_rate=0.05, random_state=0)
+    with pytest.warns(UserWarning, match="10 held-out groups are too few for the 0.05 of unknown_rate=0.05"):
+        clf.fit(X, y, groups=of)
+    assert clf.route(X + 1).known.all()
+
+
+@pytest.mark.parametrize("competence", [None, "mahalanobis"])
+def test_a_fitted_classifier_keeps_the_promise_on_new_groups(competence):
+    """Three measurements of each of 60 objects; half of the rate is for strange ones, if they are looked for."""
+    found = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        truth = rng.normal(size=(1000, 2))
+        X, y = np.repeat(truth, 3, axis=0) + rng.normal(0, 0.02, (3000, 2)), np.repeat(truth[:, 0] > 0, 3).astype(int)
+        clf = MemoryClassifier(
+            RBFSimilarity(0.3), LogisticRegression(), "conformal", unknown_rate=0.1, competence=competence
+        ).set_params(random_state=seed)
+        clf.fit(X[:180], y[:180], groups=np.arange(180) // 3)
+        found.append(np.mean(clf.predict(X[180:]) == -1))
+    assert 0.02 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(12)
+
+
+@pytest.mark.parametrize("n_memories", [15, 30])
+def test_evenly_spaced_ranks_and_small_clusters_keep_the_promise(n_memories):
+    """Three folds, and widths without the memories, made 0.144 of new cases unknown with 30 memories."""
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, new = rng.random((150, 1)), rng.random((1000, 1))
+        y = (X[:, 0] + rng.normal(0, 0.15, 150) > 0.5).astype(int)
+        clf = MemoryClassifier(
+            RankSimilarity(),
+            DummyClassifier(),
+            n_memories=n_memories,
+            thresholds="conformal",
+            unknown_rate=0.1,
+            random_state=seed,
+        ).fit(X, y)
+        found.append(1 - clf.route(new).known.mean())
+    assert 0.06 < np.mean(found) <= 0.1 + 2 * np.std(found) / np.sqrt(40)

@@ -56,9 +56,9 @@ def test_dense_training_and_sparse_questions_agree():
     np.testing.assert_allclose(similarity.compare(Z, S), similarity.compare(Z, Z))
 
 
-@pytest.mark.parametrize("scale", [1e-170, 1e160])
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e160])
 def test_cases_too_near_or_too_far_for_a_scale_are_an_error(scale):
-    with pytest.raises(ValueError, match="too large or too small"), np.errstate(all="ignore"):
+    with pytest.raises(ValueError, match="too large or too small"):
         RBFSimilarity().fit(np.arange(5.0)[:, None] * scale)
 
 
@@ -107,6 +107,16 @@ def test_opposite_rows_have_no_cosine_similarity():
     similarity = CosineSimilarity().fit([[1.0], [-1.0]])
     Z = similarity.describe([[1.0], [-1.0], [0.0], [0.0]])
     np.testing.assert_allclose(similarity.compare(Z, Z), [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1e-150, 1.0, 1e154, 1e200, 1e307])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_cosine__any_scale__is_free_of_it(kind, scale):
+    X = np.array([[8.0, 0.0], [8.0, 8.0], [0.0, 0.0], [-8.0, 0.0]])
+    similarity = CosineSimilarity().fit(X)
+    Z = similarity.describe(kind(X * scale))
+    root = np.sqrt(0.5)
+    np.testing.assert_allclose(similarity.compare(Z, Z), [[1, root, 0, 0], [root, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
 
 
 def test_a_transformer_is_fitted_on_the_training_cases_and_not_changed():

@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from memclf import _cases, _inputs, _settings, answer, fitting, heldout, unknown
+from memclf import _cases, _inputs, _settings, answer, fitted, fitting, heldout, unknown
 from memclf._numbers import Array
 from memclf._settings import BOUND
 from memclf.folds import Folds
@@ -300,6 +300,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             self.calibration_, self.combination_ = found.calibration, found.combination
             if self._conformal():
                 self.thresholds_, self.strange_rate_ = heldout.conformal(self, found)
+        fitted.seal(self)
         if self.n_memories == BOUND:
             self.bound(X, y)
         return self

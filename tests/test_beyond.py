@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.stats import uniform
 from sklearn.datasets import load_wine
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -204,6 +207,92 @@ def test_classifiers_without_probabilities_cannot_be_combined():
         clf = MemoryClassifier(TreeSimilarity(), LinearSVC(), min_cluster_size=30, random_state=0, **settings)
         with pytest.raises(TypeError, match="need classifiers that give probabilities"):
             clf.fit(X, y)
+
+
+class Counting(LinearSVC):
+    """Counts its fits; a linear support vector machine has no probabilities."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Counting.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+class CountingScaler(StandardScaler):
+    """Counts its fits."""
+
+    fits = 0
+
+    def fit(self, X, y=None, sample_weight=None):
+        CountingScaler.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+WITHOUT_PROBABILITIES = {
+    "competence": {"estimator": Counting(), "competence": "mahalanobis"},
+    "combine": {"estimator": Counting(), "combine": "product"},
+    "balance": {"estimator": Counting(), "balance": 0.5},
+    "views": {"estimator": Counting(), "views": 1, "perturb": lambda cases, number: cases},
+    "list": {"estimator": [LOGISTIC, Counting()], "n_memories": 2, "balance": 0.5},
+    "mapping": {"estimator": {"default": LOGISTIC, 1: Counting()}, "balance": 0.5},
+    "fallback": {"estimator": LOGISTIC, "fallback": Counting(), "balance": 0.5},
+    "pipeline": {"estimator": make_pipeline(StandardScaler(), Counting()), "combine": "product"},
+    "search": {"estimator": GridSearchCV(Counting(), {"C": [0.1, 1]}), "combine": "product"},
+    "pipeline in a search": {
+        "estimator": GridSearchCV(make_pipeline(StandardScaler(), Counting()), {"counting__C": [0.1, 1]}),
+        "balance": 0.5,
+    },
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_PROBABILITIES)
+def test_a_missing_predict_proba_is_noticed_before_any_fit(name):
+    Counting.fits = CountingScaler.fits = 0
+    clf = MemoryClassifier(RBFSimilarity(features=CountingScaler()), **WITHOUT_PROBABILITIES[name])
+    with pytest.raises(TypeError, match=r"give probabilities \(predict_proba\); the (estimator|fallback) .*Counting"):
+        clf.fit(X, y)
+    assert (Counting.fits, CountingScaler.fits) == (0, 0)
+
+
+def test_a_missing_predict_proba_is_noticed_in_a_second_fit():
+    clf = wine().fit(X, y).set_params(estimator=Counting(), balance=0.5)
+    Counting.fits = 0
+    with pytest.raises(TypeError, match="the estimator Counting"):
+        clf.fit(X, y)
+    assert Counting.fits == 0
+
+
+TELLS_LATER = {
+    "stack": StackingClassifier([("a", LinearSVC())], cv=2),
+    "search for the classifier": GridSearchCV(
+        make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc": [LogisticRegression()]}, cv=2
+    ),
+    "search for its setting": GridSearchCV(SGDClassifier(random_state=0), {"loss": ["log_loss"]}, cv=2),
+    "search over a distribution": RandomizedSearchCV(
+        SGDClassifier(loss="log_loss", random_state=0), {"alpha": uniform(0.01, 0.1)}, n_iter=2, cv=2, random_state=0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TELLS_LATER)
+def test_a_classifier_that_has_predict_proba_only_after_the_fit_is_welcome(name):
+    clf = MemoryClassifier(TreeSimilarity(), TELLS_LATER[name], min_cluster_size=60, balance=0.5, random_state=0)
+    assert clf.fit(X, y).predict_proba(X[:3]).shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        StackingClassifier([("a", LOGISTIC)], final_estimator=LinearSVC(), cv=2),
+        RandomizedSearchCV(LinearSVC(), {"C": uniform(0.1, 1)}, n_iter=2, cv=2, random_state=0),
+    ],
+    ids=["stack", "search"],
+)
+def test_a_predict_proba_that_is_missing_after_the_fit_is_still_noticed(estimator):
+    clf = MemoryClassifier(TreeSimilarity(), estimator, min_cluster_size=60, balance=0.5, random_state=0)
+    with pytest.raises(TypeError, match="give probabilities .*; those that were fitted do not"):
+        clf.fit(X, y)
 
 
 def test_settings_that_contradict_each_other_are_refused():

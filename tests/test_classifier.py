@@ -1,3 +1,7 @@
+import functools
+
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_test_split
 from sklearn.naive_bayes import GaussianNB
@@ -293,3 +298,16 @@ def test_progress_is_shown_when_verbose(capsys):
     assert "describing" in shown
     assert "searching memories" in shown
     assert "fitting local classifiers" in shown
+
+
+def test_a_decision_boundary_can_be_drawn_where_answers_are_unknown():
+    matplotlib.use("Agg")
+    points, labels = blobs(0)
+    clf = MemoryClassifier(RBFSimilarity(2.0), threshold=0.9, random_state=0).fit(points, labels)
+    draw = functools.partial(DecisionBoundaryDisplay.from_estimator, X=points, grid_resolution=20)
+    with pytest.raises(ValueError, match="unseen labels"):  # of scikit-learn; docs/unknown.md says what to do
+        draw(clf, response_method="predict")
+    for response in ("auto", "predict_proba"):
+        draw(clf, response_method=response)
+    draw(clf.set_params(fallback="nearest").fit(points, labels), response_method="predict")
+    plt.close("all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FALLBACKS = ("unknown", "nearest", "global")
 CHOICES = {"start": pool.STARTS, "small_clusters": pool.SMALL, "combine": COMBINE, "guard": GUARDS}
 BOUND = "bound"  # in place of a number of memories
+NEED_PROBABILITIES = "competence, combine, balance and views need classifiers that give probabilities (predict_proba)"
+PROBABILITIES_HELP = "Give another classifier, or wrap it: CalibratedClassifierCV(...)"
 
 
 def check(clf: MemoryClassifier) -> None:
@@ -73,7 +75,21 @@ def check(clf: MemoryClassifier) -> None:
             raise ValueError(f"{name} must be from 0 to 1, got {getattr(clf, name)!r}")
     if not 0 < clf.unknown_rate < 1:
         raise ValueError(f"unknown_rate must be between 0 and 1, got {clf.unknown_rate!r}")
+    if not clf.answers_locally:
+        _check_probabilities(clf)
     _warn_of_idle(clf)
+
+
+def _check_probabilities(clf: MemoryClassifier) -> None:
+    """Complain about classifiers that are certain to give no probabilities where these are needed."""
+    given = clf.estimator
+    given = list(given.values()) if isinstance(given, Mapping) else given
+    given = list(given) if isinstance(given, Sequence) else [given]
+    for name, parts in (("estimator", given), ("fallback", [clf.fallback])):
+        for each in parts:
+            if hasattr(each, "fit") and pool.never_gives_probabilities(each):
+                shown = " ".join(repr(each).split())
+                raise TypeError(f"{NEED_PROBABILITIES}; the {name} {shown} has none. {PROBABILITIES_HELP}")
 
 
 def _warn_of_idle(clf: MemoryClassifier) -> None:

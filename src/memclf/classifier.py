@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from memclf import _cases, _inputs, _settings, answer, fitting, heldout, unknown
+from memclf import _cases, _inputs, _settings, answer, fitted, fitting, heldout, unknown
 from memclf._numbers import Array
 from memclf._settings import BOUND
 from memclf.folds import Folds
@@ -301,6 +301,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
                 self.calibration_, self.combination_ = heldout.learn(*what)
             if self._conformal():
                 self.thresholds_, self.strange_rate_ = heldout.conformal(self, heldout.distances(*what))
+        fitted.seal(self)
         if self.n_memories == BOUND:
             self.bound(X, y)
         return self

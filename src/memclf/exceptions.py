@@ -17,6 +17,10 @@ class LocalFitError(MemclfError, RuntimeError):
     """A local classifier failed to fit; the message names the memory, its size and its classes."""
 
 
+class FittedPartsError(MemclfError, ValueError):
+    """Fitted attributes of a model do not belong together, as after one was overwritten; the message names them."""
+
+
 class MissingExtraError(MemclfError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 

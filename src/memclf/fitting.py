@@ -18,7 +18,7 @@ from sklearn.utils.validation import column_or_1d
 from memclf import _cases, _inputs, answer, unknown
 from memclf._numbers import Array, first_best, reaches
 from memclf._seeds import seeded
-from memclf._settings import BOUND
+from memclf._settings import BOUND, NEED_PROBABILITIES, PROBABILITIES_HELP
 from memclf.folds import Folds
 from memclf.local import pool
 from memclf.memory.search import search_memories
@@ -92,10 +92,8 @@ def stages(
     clf.label_distributions_ = answer.label_distributions(weights)
     clf.frequencies_ = weights.sum(axis=0) / weights.sum()
     _fit_classifiers(clf, X, y, counted, params, global_seed, fallback_seed)
-    if not clf.answers_locally and not answer.gives_probabilities(clf):
-        raise TypeError(
-            "competence, combine, balance and views need classifiers that give probabilities (predict_proba)"
-        )
+    if not clf.answers_locally and not answer.gives_probabilities(clf):  # some tell only now
+        raise TypeError(f"{NEED_PROBABILITIES}; those that were fitted do not. {PROBABILITIES_HELP}")
     clf.detectors_ = answer.fit_detectors(clf, X, y, counted)
     ask = getattr(clf.similarity_, "trust", None)  # any object with fit, describe and compare will do
     if clf.min_trust and (ask is None or ask(_cases.take(X, counted[:1])) is None):

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from memclf import _cases, _inputs
+from memclf import _cases, _inputs, fitted
 from memclf._numbers import Array, first_best
 from memclf._seeds import seeded
 from memclf.memory.search import search_memories
@@ -117,6 +117,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.memories_ = _cases.keep(X, self.memory_indices_)
         self.descriptions_ = _cases.take(Z, self.memory_indices_)
         self.labels_ = self.search_result_.labels
+        fitted.seal(self)
         return self
 
     def transform(self, X: Any) -> Array:

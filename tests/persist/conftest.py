@@ -18,7 +18,8 @@ from sklearn.utils.validation import _num_samples
 from threadpoolctl import threadpool_limits
 
 import memclf
-from memclf import MemoryClassifier
+from memclf import MemoryClassifier, fitted
+from memclf.persist import sane
 from memclf.similarity import RBFSimilarity
 
 
@@ -67,15 +68,28 @@ def folder(saved_once, tmp_path):
 
 
 @pytest.fixture
-def fit_and_save(cases, tmp_path):
-    """Fit a classifier with this local estimator, let the test spoil it in memory, and save it: save checks nothing."""
+def save_unchecked():
+    """Save a model that was spoilt in memory, without the checks that would refuse it."""
+
+    def save_unchecked(model, folder):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sane, "check_parts", lambda parts, name: None)
+            patch.setattr(fitted, "check", lambda model: None)
+            return memclf.save(model, folder)
+
+    return save_unchecked
+
+
+@pytest.fixture
+def fit_and_save(cases, save_unchecked, tmp_path):
+    """Fit a classifier with this local estimator, let the test spoil it in memory, and save it without checks."""
 
     def fit_and_save(estimator, spoil=lambda clf: None, X=None):
         own_X, y = cases
         clf = MemoryClassifier(RBFSimilarity(0.05), estimator, 0.5, n_memories=2, random_state=0, fallback="nearest")
         clf.fit(own_X if X is None else X, y)
         spoil(clf)
-        return memclf.save(clf, tmp_path / "spoilt")
+        return save_unchecked(clf, tmp_path / "spoilt")
 
     return fit_and_save
 

@@ -119,6 +119,28 @@ def test_a_failure_before_there_is_any_model_leaves_room_for_one(old, tmp_path):
     assert step >= 8
 
 
+def test_a_full_disk_leaves_nothing_behind_where_nothing_was(old, tmp_path):
+    folder = tmp_path / "new" / "model"
+    for step in itertools.count():
+        with pytest.MonkeyPatch.context() as patch:
+            faults = Faults(patch, step, ERRORS["disk full"], "in place of it")
+            with contextlib.suppress(OSError):
+                memclf.save(old, folder)
+        if not faults.happened or (folder / "manifest.json").exists():
+            break
+        assert not (tmp_path / "new").exists()
+    assert step >= 7  # folders, two data files and the manifest
+    assert which(folder) == 2
+
+
+def test_a_full_disk_leaves_an_empty_folder_that_was_there(old, tmp_path):
+    with pytest.MonkeyPatch.context() as patch:
+        Faults(patch, 2, ERRORS["disk full"], "in place of it")
+        with pytest.raises(OSError, match="No space left"):
+            memclf.save(old, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_is_left_of_earlier_saves_and_crashes(old, new, tmp_path):
     folder = memclf.save(old, tmp_path / "model")
     (data,) = folder.glob("data-*")

@@ -15,11 +15,15 @@ import zipfile
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import skops.io
+from sklearn.cluster import BisectingKMeans, KMeans
+from sklearn.cluster._kmeans import _kmeans_single_lloyd
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
@@ -696,6 +700,35 @@ def test_a_schema_that_names_code_is_refused_and_nothing_runs(loader, folder, ta
     assert "hostile_module" not in sys.modules
 
 
+KNOWN_FUNCTIONS = [
+    "numpy.mean",
+    "sklearn.cluster._kmeans._kmeans_single_lloyd",
+    "sklearn.metrics._ranking.roc_auc_score",
+]
+
+
+@pytest.mark.parametrize("loader", [each for each in LOADERS if each not in ("OperatorFuncNode", "FunctionNode")])
+def test_a_known_function_is_not_called_while_loading(loader, folder, tamper, monkeypatch):
+    """Estimators may hold them; a file that has them called with arguments of its own choice is refused."""
+    monkeypatch.setattr(skops.io, "loads", lambda *args, **kwargs: pytest.fail("something was constructed"))
+    schema = tamper(folder).schema
+    first = next(iter(schema["content"]))
+    for name in KNOWN_FUNCTIONS:
+        node = hostile_node(loader, name, [1.0, 2.0])
+        tamper(folder).change_schema({**schema, "content": {**schema["content"], first: node}})
+        with pytest.raises(ModelFolderError, match="estimators.skops"):
+            memclf.load(folder)
+
+
+def test_a_known_function_in_a_strange_place_must_be_allowed(fit_and_save):
+    """Where a transformer would call it with arguments that the file chooses."""
+    before = FunctionTransformer(_kmeans_single_lloyd, kw_args={"centers_init": np.ones((1, 1))})
+    folder = fit_and_save(LogisticRegression(), lambda clf: setattr(local(clf), "note", before))
+    with pytest.raises(UntrustedTypeError, match="_kmeans_single_lloyd where scikit-learn does not put it") as caught:
+        memclf.load(folder)
+    assert caught.value.names == ["sklearn.cluster._kmeans._kmeans_single_lloyd"]
+
+
 def test_a_type_that_is_allowed_does_not_allow_code_beside_it(folder, tamper, marker):
     schema = tamper(folder).schema
     first = next(iter(schema["content"]))
@@ -847,6 +880,38 @@ def short_weights(clf):
     metric.__setstate__((metric.__getstate__()[0], np.ones(1), np.ones((1, 1))))
 
 
+def in_first_step(**attributes):
+    def spoil(clf):
+        for name, value in attributes.items():
+            setattr(local(clf)[0], name, value(local(clf)[0]))
+
+    return spoil
+
+
+def in_spline(**attributes):
+    def spoil(clf):
+        spline = local(clf)[0].bsplines_[0]
+        for name, value in attributes.items():
+            vars(spline)[name] = value(spline) if callable(value) else value
+
+    return spoil
+
+
+def in_bisecting_tree(center):
+    def spoil(clf):
+        local(clf)[0]._bisecting_tree.left.center = center
+
+    return spoil
+
+
+def short_matrix(clf):
+    metric = local(clf)._tree.__getstate__()[11]
+    metric.__setstate__((metric.__getstate__()[0], np.ones(1), np.ones((3, 1))))
+
+
+SPLINE = make_pipeline(SplineTransformer(), LogisticRegression())
+MEANS, BISECTING = (make_pipeline(each(n_clusters=3), LogisticRegression()) for each in (KMeans, BisectingKMeans))
+MAHALANOBIS = KNeighborsClassifier(2, algorithm="ball_tree", metric="mahalanobis", metric_params={"VI": np.eye(3)})
 FOREST, TREE = RandomForestClassifier(3), DecisionTreeClassifier()
 BOOSTING, HISTOGRAM = GradientBoostingClassifier(n_estimators=2), HistGradientBoostingClassifier(max_iter=2)
 HISTOGRAM.set_params(min_samples_leaf=2)
@@ -908,6 +973,13 @@ SPOILT = {
     "probabilities of too few pairs": (SVC(), setting(_probA=np.ones(9), _probB=np.ones(9))),
     "support vector out of range": (SVC(), setting(support_=lambda e: e.support_ + 10**6)),
     "support vectors fewer than said": (SVC(), setting(support_vectors_=lambda e: e.support_vectors_[:1].copy())),
+    "spline with too few weights": (SPLINE, in_spline(_c=lambda spline: spline._c[:2].copy())),
+    "spline with knots of another type": (SPLINE, in_spline(_t=lambda spline: spline._t.astype(np.float32))),
+    "spline of a higher degree": (SPLINE, in_spline(k=10**6)),
+    "spline whose method is replaced": (SPLINE, in_spline(_ensure_c_contiguous=lambda _: np.tanh)),
+    "centres of fewer columns": (MEANS, in_first_step(cluster_centers_=lambda e: e.cluster_centers_[:, :1].copy())),
+    "centres of a tree of fewer columns": (BISECTING, in_bisecting_tree(center=np.ones(1))),
+    "distances in a matrix of fewer columns": (MAHALANOBIS, short_matrix),
     "sparse weights out of range": (
         LogisticRegression(),
         setting(coef_=lambda _: sp.csr_matrix((np.ones(1), np.array([10**6]), np.array([0, 1])), shape=(1, 3))),
@@ -925,7 +997,20 @@ def test_a_model_that_would_read_foreign_memory_is_refused(name, fit_and_save):
         memclf.load(folder)
 
 
-@pytest.mark.parametrize("estimator", [TREE, FOREST, BOOSTING, HISTOGRAM, KD, BALL, BRUTE, SVC()], ids=str)
+@pytest.mark.parametrize("name", SPOILT)
+def test_a_model_that_could_never_be_loaded_is_not_saved(name, cases, tmp_path):
+    estimator, spoil = SPOILT[name]
+    clf = MemoryClassifier(RBFSimilarity(0.05), estimator, 0.5, n_memories=2, random_state=0).fit(*cases)
+    spoil(clf)
+    with pytest.raises(ModelFolderError, match=r"the model holds a (\w+ whose parts point outside|damaged \w+: )"):
+        memclf.save(clf, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+WHOLE = [TREE, FOREST, BOOSTING, HISTOGRAM, KD, BALL, BRUTE, SVC(), SPLINE, MEANS, BISECTING, MAHALANOBIS]
+
+
+@pytest.mark.parametrize("estimator", WHOLE, ids=str)
 def test_the_same_models_load_when_they_are_not_spoilt(estimator, fit_and_save):
     memclf.load(fit_and_save(estimator))
 
@@ -947,23 +1032,25 @@ def test_categories_in_histogram_boosting_must_be_allowed(fit_and_save, cases):
     memclf.load(folder, trusted=caught.value.names).predict(X)
 
 
-def test_words_that_point_outside_of_the_vocabulary_are_refused(tmp_path):
+def test_words_that_point_outside_of_the_vocabulary_are_refused(save_unchecked, tmp_path):
     texts, y = ["valve leaks", "pump hums", "valve hums", "pump leaks"] * 4, [0, 1, 1, 0] * 4
     vectorizer = TfidfVectorizer()
     clf = MemoryClassifier(CosineSimilarity(features=vectorizer), make_pipeline(vectorizer, LogisticRegression()), 0.3)
     clf.fit(texts, y)
     local(clf)[0].vocabulary_["valve"] = 10**6
+    folder = save_unchecked(clf, tmp_path / "model")
     with pytest.raises(ModelFolderError, match="TfidfVectorizer whose parts point outside"):
-        memclf.load(memclf.save(clf, tmp_path / "model"))
+        memclf.load(folder)
 
 
 @pytest.mark.parametrize("part", ["indices", "indptr"])
-def test_a_sparse_matrix_of_memories_that_points_outside_is_refused(part, cases, tmp_path):
+def test_a_sparse_matrix_of_memories_that_points_outside_is_refused(part, cases, save_unchecked, tmp_path):
     X, y = cases
     clf = MemoryClassifier(CosineSimilarity(), n_memories=2).fit(sp.csr_matrix(np.abs(X)), y)
     getattr(clf.memories_, part)[-1] = 10**6
+    folder = save_unchecked(clf, tmp_path / "model")
     with pytest.raises(ModelFolderError, match="manifest.json does not describe a sound model"):
-        memclf.load(memclf.save(clf, tmp_path / "model"))
+        memclf.load(folder)
 
 
 # -------------------------------------------------------------------------------------------- random mutations

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from memclf import _cases
+from memclf import _cases, fitted
 from memclf._numbers import Array
 from memclf.answer import Weighed, trusting, weighed
 from memclf.explain import words
@@ -251,7 +252,9 @@ class Explanations:
 
 
 def explain(clf: MemoryClassifier, X: Any) -> Explanations:
-    """Explain the answers of a fitted classifier, from its fitted attributes only."""
+    """Explain the answers of a fitted classifier, from its fitted attributes only; they must belong together."""
+    check_is_fitted(clf)
+    fitted.check(clf)
     X = _cases.read_once(_cases.as_cases(X))
     block = clf.similarities(X).T
     routes = trusting(clf, X, route(block, clf.thresholds_, clf.rule))

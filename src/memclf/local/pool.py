@@ -15,6 +15,8 @@ from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import ParameterGrid
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import has_fit_parameter
@@ -182,6 +184,33 @@ def check_classifier(estimator: Any, name: str = "estimator") -> None:
         raise TypeError(f"{name} must be a classifier with fit and predict, got {estimator!r}")
     if not is_classifier(estimator):
         raise TypeError(f"{name} must be a classifier, got the {type(estimator).__name__} {estimator!r}")
+
+
+def never_gives_probabilities(estimator: Any) -> bool:
+    """Whether it is certain before the fit that a classifier will have no `predict_proba`.
+
+    Classifiers that hold others may know only after the fit: a stack chooses its last classifier then, and a search
+    its settings.
+    """
+    if hasattr(estimator, "predict_proba"):
+        return False
+    if isinstance(estimator, Pipeline):
+        return never_gives_probabilities(estimator.steps[-1][1])
+    if isinstance(estimator, BaseSearchCV):
+        return _no_candidate_gives_probabilities(estimator)
+    kind = type(estimator)
+    if not hasattr(kind, "predict_proba"):
+        return not hasattr(kind, "__getattr__")
+    return not any(hasattr(value, "fit") for value in estimator.get_params().values())
+
+
+def _no_candidate_gives_probabilities(search: Any) -> bool:
+    space = getattr(search, "param_grid", getattr(search, "param_distributions", None))
+    try:
+        candidates = [clone(search.estimator).set_params(**each) for each in ParameterGrid(space)]
+    except (TypeError, ValueError):  # distributions to draw from, or names that `fit` will complain about
+        return False
+    return all(map(never_gives_probabilities, candidates))
 
 
 def fit_whole(estimator: Any, X: Any, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:

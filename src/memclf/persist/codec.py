@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from memclf import _cases
+from memclf import _cases, fitted
 from memclf._numbers import Array
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 from memclf.classifier import MemoryClassifier
@@ -70,6 +70,7 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self.parts: dict[str, Any] = {}
+        self.places: dict[str, str] = {}  # where each part was met first
         self.functions: list[dict[str, Any]] = []
         self.shared: dict[str, Any] = {}  # objects that several others hold
         self.tensors: dict[str, Any] = {}
@@ -123,8 +124,8 @@ class Encoder:
         if vision.is_ours(value):
             return vision.encode(self, value, where)
         if id(value) not in self._seen:  # memories may share a classifier
-            self._seen[id(value)] = f"p{len(self.parts)}"
-            self.parts[self._seen[id(value)]] = value
+            self._seen[id(value)] = name = f"p{len(self.parts)}"
+            self.parts[name], self.places[name] = value, where
         return {"$part": self._seen[id(value)]}
 
     def once(self, value: Any, encoded: Callable[[], Any]) -> dict[str, Any]:
@@ -269,6 +270,8 @@ class Decoder:
             if not FITTED.fullmatch(name):
                 raise ModelFolderError(f"manifest.json sets {name!r}, which is no fitted attribute, on a {mark}")
             setattr(estimator, name, self.decode(item))
+        if hasattr(estimator, "memories_"):
+            fitted.seal(estimator)
         return estimator
 
 

@@ -7,6 +7,7 @@ so that at any moment the folder holds one whole model, the old or the new.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -28,9 +29,10 @@ import skops
 import skops.io
 from sklearn.utils.validation import check_is_fitted
 
+from memclf import fitted
 from memclf.classifier import MemoryClassifier
 from memclf.exceptions import MemclfError, ModelFolderError, UntrustedTypeError
-from memclf.persist import archive, references, sane, vision
+from memclf.persist import archive, references, sane, schema, vision
 from memclf.persist.card import model_card
 from memclf.persist.codec import Decoder, Encoder
 from memclf.persist.summary import input_schema, training_summary
@@ -58,6 +60,14 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         Estimators inside it go through skops; a user's own function is stored as import path and source hash.
     folder : path
         Created if absent. A folder that holds other things is left alone, with an error.
+
+    Raises
+    ------
+    ModelFolderError
+        If the model could never be loaded: it holds a lambda, for example, or a class made inside a function.
+        Nothing is written then.
+    FittedPartsError
+        If fitted attributes were overwritten. Nothing is written then.
     """
     if type(model) not in MODELS and not vision.is_network(model):
         raise TypeError(
@@ -73,8 +83,9 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     payload = {"arrays.npz": archive.write_arrays(encoder.arrays), "estimators.skops": _dump_parts(encoder.parts)}
     if encoder.tensors:
         payload["networks.safetensors"] = vision.write_tensors(encoder.tensors)
-    functions = {f"{each['module']}.{each['name']}" for each in encoder.functions}
-    needs = sorted((strangers(payload["estimators.skops"]) | functions) - OWN_FUNCTIONS)
+    needs = _needs(encoder, payload["estimators.skops"])
+    if type(model) in MODELS:
+        fitted.check(model)
 
     data = folder / f"data-{uuid.uuid4().hex[:12]}"
     manifest = {
@@ -100,8 +111,9 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     text = json.dumps(manifest, indent=1, allow_nan=False).encode()
     _check_size(text, payload)
     staged = folder / f"{MANIFEST}.{data.name}"
-    data.mkdir(parents=True)
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
+        data.mkdir(parents=True)
         for name, content in payload.items():
             _write(data / name, content)
         _sync(data)
@@ -111,6 +123,9 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         if not _is_current(folder, data):  # an interrupt may come when the new model is already in place
             shutil.rmtree(data, ignore_errors=True)
             staged.unlink(missing_ok=True)
+            for each in made:
+                with contextlib.suppress(OSError):  # not made yet, or something else lies in it by now
+                    each.rmdir()
         raise
     _sync(folder)
     (folder / CARD).write_text(model_card(manifest, needs), encoding="utf-8", errors="backslashreplace")
@@ -251,17 +266,23 @@ def _dump_parts(parts: dict[str, Any]) -> bytes:
         raise ModelFolderError(f"the estimators cannot be saved without pickle: {whole}") from whole
 
 
-def strangers(content: bytes) -> set[str]:
-    """Types and functions in a file of estimators that the caller of `load` has to allow. Nothing is imported."""
-    return set(skops.io.get_untrusted_types(data=content)) - KNOWN
+def _needs(encoder: Encoder, content: bytes) -> list[str]:
+    """What the caller of `load` has to allow; an error for a model that `load` would refuse whatever is allowed."""
+    sane.check_parts(encoder.parts, "the model")
+    objects = {id(thing): thing for thing in sane.walk(encoder.parts)}
+    strangers = schema.check_findable(content, encoder.places, objects)
+    functions = {f"{each['module']}.{each['name']}" for each in encoder.functions}
+    return sorted((strangers | functions | set(sane.beyond_check(encoder.parts))) - OWN_FUNCTIONS)
 
 
 def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
     archive.opened(content, name).close()
     try:
-        wanted = strangers(content)
+        wanted, called = schema.strangers(content), schema.called(content) - allowed
     except Exception as error:
         raise ModelFolderError(f"{name} is not a file of estimators: {type(error).__name__}: {error}") from error
+    if called:
+        raise ModelFolderError(f"{name} would call {', '.join(sorted(called))}, which no file of memclf does")
     refused = sorted(wanted - allowed)
     if refused:
         raise UntrustedTypeError(
@@ -275,7 +296,14 @@ def _load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
         raise ModelFolderError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(parts, dict):
         raise ModelFolderError(f"{name} does not hold the estimators of a model")
-    sane.check_parts(parts, name, allowed)
+    beyond = {kind: why for kind, why in sane.beyond_check(parts).items() if kind not in allowed}
+    if beyond:
+        raise UntrustedTypeError(
+            f"{name} holds {'; '.join(beyond.values())}. If you know where this folder comes from and trust it: "
+            f"load(folder, trusted={sorted(beyond)})",
+            sorted(beyond),
+        )
+    sane.check_parts(parts, name)
     return parts
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
-from memclf.persist.folder import read_file, read_manifest, strangers
+from memclf.persist.folder import read_file, read_manifest
+from memclf.persist.schema import strangers
 from memclf.persist.trust import OWN_FUNCTIONS
 
 

@@ -25,7 +25,7 @@ def reference(function: Any) -> dict[str, Any]:
     """Import path and source hash; an error if the function could not be found again."""
     module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    if not module or not name or "<" in name or _resolve(module, name, load=False) is not function:
+    if not module or not name or "<" in name or resolve(module, name, load=False) is not function:
         raise ModelFolderError(
             f"the function {function!r} cannot be found again by name, so a model with it cannot be saved: define it "
             "with def at the top level of a module (not as a lambda or inside another function)"
@@ -54,7 +54,7 @@ def find(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any])
             f"load(folder, trusted=[{path!r}]), or pass the function itself: trusted=[{name}]",
             [path],
         )
-    function = _resolve(module, name, load=True)
+    function = resolve(module, name, load=True)
     if function is None:
         raise ModelFolderError(
             f"the model uses the function {path}, which cannot be imported here. Make the module {module!r} importable "
@@ -74,7 +74,8 @@ def given_functions(functions: Mapping[str, Any] | None, trusted: Any) -> dict[s
     return {**{full_name(each): each for each in trusted if is_function(each)}, **given}
 
 
-def _resolve(module: str, name: str, *, load: bool) -> Any:
+def resolve(module: str, name: str, *, load: bool) -> Any:
+    """What the name means, None for nothing; a module that is not there yet is imported only if `load`."""
     found: Any = sys.modules.get(module)
     if found is None and load:
         try:

@@ -8,6 +8,7 @@ anybody predicts. The list cannot be complete: other people's folders still dese
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,25 +16,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from memclf import fitted
 from memclf._numbers import Array
-from memclf.classifier import MemoryClassifier
-from memclf.exceptions import ModelFolderError, UntrustedTypeError
+from memclf.exceptions import ModelFolderError
+from memclf.persist.trust import FUNCTIONS, full_name
 
 _TREE = "sklearn.tree._tree.Tree"
+_SPLINE = "scipy.interpolate._bsplines.BSpline"
 LEAF = -1  # in place of a child, in scikit-learn's trees
 WORDS = 8  # of a set of categories, in scikit-learn's boosted trees
 
 
-def check_parts(root: Any, name: str, allowed: set[str]) -> None:
+def check_parts(root: Any, name: str) -> None:
     """Refuse estimators whose insides point outside of them: predicting would read or write foreign memory."""
-    for thing in _walk(root):
-        if _beyond_check(thing) and _kind(thing) not in allowed:
-            raise UntrustedTypeError(
-                f"{name} holds a {type(thing).__name__} that starts from a classifier of its own (init=...), which "
-                "cannot be checked. If you know where this folder comes from and trust it: "
-                f"load(folder, trusted=[{_kind(thing)!r}])",
-                [_kind(thing)],
-            )
+    for thing in walk(root):
         try:
             sane = not _shadows(thing) and all(check(thing) for applies, check in _CHECKS if applies(thing))
         except Exception as error:
@@ -42,7 +38,38 @@ def check_parts(root: Any, name: str, allowed: set[str]) -> None:
             raise ModelFolderError(f"{name} holds a {type(thing).__name__} whose parts point outside of it")
 
 
-def _walk(root: Any) -> Iterator[Any]:
+def beyond_check(root: Any) -> dict[str, str]:
+    """What the caller of `load` has to allow although its type is known, by name, and why."""
+    found = {}
+    for thing in walk(root):
+        if _starts_elsewhere(thing):
+            kind = type(thing).__name__
+            found[_kind(thing)] = (
+                f"a {kind} that starts from a classifier of its own (init=...), which cannot be checked"
+            )
+        for place, function in _functions_in(thing):
+            if FUNCTIONS.get(full_name(function), place) != place:
+                found[full_name(function)] = f"the function {full_name(function)} where scikit-learn does not put it"
+    return found
+
+
+def _functions_in(thing: Any) -> list[tuple[str, Any]]:
+    """The functions that something holds itself, and the attributes that hold them."""
+    if inspect.isroutine(thing):
+        inside = []
+    elif isinstance(thing, dict):
+        inside = [("", value) for value in thing.values()]
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        inside = [("", value) for value in thing]
+    elif isinstance(thing, np.ndarray):
+        inside = [("", value) for value in np.asarray(thing).ravel().tolist()] if thing.dtype == object else []
+    else:
+        inside = list(getattr(thing, "__dict__", {}).items())
+    return [(place, value) for place, value in inside if callable(value) and hasattr(value, "__name__")]
+
+
+def walk(root: Any) -> Iterator[Any]:
+    """Everything that an object holds, itself included, each thing once."""
     stack, seen = [root], set()
     while stack:
         thing = stack.pop()
@@ -50,6 +77,8 @@ def _walk(root: Any) -> Iterator[Any]:
             continue
         seen.add(id(thing))
         yield thing
+        if inspect.isroutine(thing):  # what hangs on a function is not from the file
+            continue
         if isinstance(thing, dict):
             stack += [*thing.keys(), *thing.values()]
         elif isinstance(thing, (list, tuple, set, frozenset)):
@@ -71,7 +100,7 @@ def _has(*names: str) -> Callable[[Any], bool]:
 def _shadows(thing: Any) -> bool:
     """Attributes in place of scikit-learn's own methods: its checks on new cases could be switched off with them."""
     kind = type(thing)
-    return kind.__module__.startswith("sklearn.") and any(
+    return (kind.__module__.startswith("sklearn.") or _kind(thing) == _SPLINE) and any(
         hasattr(kind, name) and not isinstance(getattr(kind, name), bool) for name in getattr(thing, "__dict__", {})
     )
 
@@ -103,13 +132,13 @@ def _owner_of_tree(estimator: Any) -> bool:
     return bool(estimator.tree_.n_features == estimator.n_features_in_)
 
 
-def _beyond_check(thing: Any) -> bool:
+def _starts_elsewhere(thing: Any) -> bool:
     start = getattr(thing, "init_", "zero") if _kind(thing) in _BOOSTING else "zero"
     return not isinstance(start, (str, DummyClassifier, DummyRegressor))
 
 
 def _gradient_boosting(estimator: Any) -> bool:
-    if _beyond_check(estimator):
+    if _starts_elsewhere(estimator):
         return True  # allowed by the caller
     trees, n = estimator.estimators_, estimator.n_features_in_
     same = all(each.tree_.n_features == n == each.n_features_in_ for each in trees.ravel())
@@ -151,7 +180,8 @@ def _ball_or_kd_tree(tree: Any) -> bool:
     data, indices, nodes, bounds = (np.asarray(array) for array in tree.get_arrays())
     levels, n_nodes = tree.__getstate__()[5:7]
     metric = tree.__getstate__()[11]
-    weights = metric.__getstate__()[1]  # of the columns
+    metric._validate_data(np.empty((1, data.shape[1])))  # an error if its weights are for other columns
+    matrix = metric.__getstate__()[2]
     start, end = nodes["idx_start"], nodes["idx_end"]
     return (
         len(indices) == len(data) > 0
@@ -160,7 +190,7 @@ def _ball_or_kd_tree(tree: Any) -> bool:
         and bool(nodes["is_leaf"][len(nodes) // 2 :].all())
         and bool(((start >= 0) & (start <= end) & (end <= len(data))).all())
         and bounds.shape == (2 if type(tree).__name__ == "KDTree" else 1, len(nodes), data.shape[1])
-        and (type(metric).__name__ != "MinkowskiDistance64" or len(weights) in (0, data.shape[1]))
+        and (type(metric).__name__ != "MahalanobisDistance64" or matrix.shape == (data.shape[1],) * 2)
     )
 
 
@@ -203,6 +233,21 @@ def _support_vectors(estimator: Any) -> bool:
     )
 
 
+def _centres(estimator: Any) -> bool:
+    """New cases are held against the estimator's number of columns, never against the centres' own."""
+    tree = getattr(estimator, "_bisecting_tree", None)
+    nodes = [] if tree is None else [each for each in walk(tree) if type(each) is type(tree)]
+    n = estimator.n_features_in_
+    return estimator.cluster_centers_.shape[1:] == (n,) and all(np.shape(each.center) == (n,) for each in nodes)
+
+
+def _spline(spline: Any) -> bool:
+    state = vars(spline)
+    knots, weights = (state.get(f"_{name}", state.get(name)) for name in "tc")
+    type(spline)(knots, weights, spline.k)  # an error if they do not go together
+    return type(spline.k) is int and knots.dtype == weights.dtype == np.float64 and spline.axis == 0
+
+
 def _sparse(matrix: Any) -> bool:
     if hasattr(matrix, "check_format"):
         matrix.check_format(full_check=True)
@@ -225,6 +270,8 @@ _CHECKS: list[tuple[Callable[[Any], bool], Callable[[Any], bool]]] = [
     (_has("_fit_X", "_fit_method"), _neighbours),
     (_has("_fit_X", "_fit_method", "_y", "classes_"), _labels_of_neighbours),
     (_has("_n_support", "_dual_coef_"), _support_vectors),
+    (_has("cluster_centers_", "_n_threads"), _centres),
+    (lambda thing: _kind(thing) == _SPLINE, _spline),
     (sp.issparse, _sparse),
     (_has("vocabulary_"), _vocabulary),
 ]
@@ -232,37 +279,6 @@ _CHECKS: list[tuple[Callable[[Any], bool], Callable[[Any], bool]]] = [
 
 def check_fitted(model: Any, name: str) -> None:
     """Attributes of a fitted model must fit together; swapped arrays do not."""
-    problems = []
-    indices, labels = model.memory_indices_, model.labels_
-    q = len(indices)
-    if not (_whole(indices) and _whole(labels) and q and _within(indices, len(labels)) and _within(labels, q)):
-        problems.append("memory_indices_ or labels_")
-    for part in ("memories_", "descriptions_"):
-        cases = getattr(model, part)
-        if (cases.shape[0] if hasattr(cases, "shape") else len(cases)) != q:
-            problems.append(part)
-    if hasattr(model, "n_features_in_") and model.memories_.shape[1:] != (model.n_features_in_,):
-        problems.append("n_features_in_")
-    if isinstance(model, MemoryClassifier):
-        thresholds, classes = model.thresholds_, model.classes_
-        if thresholds.shape != (q,) or thresholds.dtype.kind != "f" or not ((thresholds > 0) & (thresholds <= 1)).all():
-            problems.append("thresholds_")
-        if len(model.estimators_) != q or len(model.pool_.origins) != q or len(model.pool_.trained_with) != q:
-            problems.append("estimators_")
-        if not _whole(model.cluster_counts_, 2) or model.cluster_counts_.shape != (q, len(classes)):
-            problems.append("cluster_counts_")
-        if getattr(model, "label_distributions_", model.cluster_counts_).shape != model.cluster_counts_.shape:
-            problems.append("label_distributions_")
-        if len(getattr(model, "detectors_", model.estimators_)) != q:
-            problems.append("detectors_")
-        if not np.array_equal(np.unique(classes), classes):
-            problems.append("classes_")
-        known, answering = set(classes), (*model.estimators_, model.global_, model.fallback_)
-        if not all(set(each.classes_) <= known for each in answering if hasattr(each, "classes_")):
-            problems.append("classes_ of the estimators")
+    problems = fitted.problems(model)
     if problems:
         raise ModelFolderError(f"{name}: the parts of the model do not fit together: {', '.join(problems)}")
-
-
-def _whole(array: Any, dimensions: int = 1) -> bool:
-    return isinstance(array, np.ndarray) and array.dtype.kind in "iu" and array.ndim == dimensions

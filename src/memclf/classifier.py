@@ -52,8 +52,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     slack : float
         By how much "tight" thresholds are loosened.
     unknown_rate : float
-        For conformal thresholds: of cases like the training cases at most about this share comes out unknown, on
-        average over training sets. Cases that `min_trust` sends away count; of what they leave, `competence` takes
+        For conformal thresholds: of cases like the training cases at most this share comes out unknown, on average
+        over training sets (simulations in docs/competence.md); with groups, of cases of new groups. Cases that `min_trust` sends away count; of what they leave, `competence` takes
         half for cases that are strange to their classifier. All cases count alike here, whatever their
         `sample_weight`, except those without any.
     rule : {"argmax_then_check", "check_then_argmax"}
@@ -98,9 +98,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         answers will depend on them. "auto": images as `memclf.vision.perturbations` does, other cases not at all.
     cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
-        Each costs a fit of the whole. Where several cases are of one object (repeated measurements, lesions of one
-        face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins, and of new
-        objects, measured three times each, half may come out unknown at ``unknown_rate=0.05`` (docs/competence.md).
+        Each costs a fit of the whole. Conformal thresholds need no classifiers, so they take at least ten folds, if
+        this is a number, in which memories alone are chosen anew. Where several cases are of one object (repeated
+        measurements, lesions of one face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was
+        fitted to its twins, and of new objects, measured three times each, half and more may come out unknown at
+        ``unknown_rate=0.05`` (docs/competence.md).
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None

@@ -66,6 +66,12 @@ def test_one_sample_and_one_class():
         MemoryClassifier().fit(X, np.zeros(150))
 
 
+def test_fit__weights_that_leave_one_class__is_refused_as_if_the_others_were_removed():
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"one class only, 0 \(n_samples=3 with a positive sample_weight\)"):
+        MemoryClassifier().fit(X, y, sample_weight=1.0 - y)
+
+
 @pytest.mark.parametrize(
     "labels", [np.array([-1, 1]), np.array(["unknown", "b"]), np.array(["a", "unknown"], dtype=object)]
 )

@@ -53,9 +53,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         By how much "tight" thresholds are loosened.
     unknown_rate : float
         For conformal thresholds: of cases like the training cases at most this share comes out unknown, on average
-        over training sets (simulations in docs/competence.md); with groups, of cases of new groups. Cases that `min_trust` sends away count; of what they leave, `competence` takes
-        half for cases that are strange to their classifier. All cases count alike here, whatever their
-        `sample_weight`, except those without any.
+        over training sets (simulations in docs/competence.md); with groups, of cases of new groups. Cases that
+        `min_trust` sends away count; of what they leave, `competence` takes half for cases that are strange to their
+        classifier. All cases count alike here, whatever their `sample_weight`, except those without any.
     rule : {"argmax_then_check", "check_then_argmax"}
         The paper's equation (1), or its prose; see `memclf.routing.route`.
     fallback : "unknown", "nearest", "global" or classifier

@@ -49,7 +49,7 @@ def stages(
     clf.similarity_ = _inputs.prepared(clf.similarity, clf.n_jobs, clf.verbose)
     seeded(clf.similarity_, similarity_seed)
     Z = fit_describe(clf.similarity_, X, y, sample_weight)
-    _check_classes(clf, y)
+    _check_classes(clf, y, counted_rows(y, sample_weight))
     params = _passed_on(clf, sample_weight, params)
     cover: Any = COVER if clf.threshold == CONFORMAL else clf.threshold
     clf.search_result_ = search_memories(
@@ -144,12 +144,14 @@ def checked_target(X: Any, y: Any) -> Array:
     return y
 
 
-def _check_classes(clf: MemoryClassifier, y: Array) -> None:
+def _check_classes(clf: MemoryClassifier, y: Array, counted: Array) -> None:
     clf.classes_ = np.unique(y)
-    if len(clf.classes_) < 2:
+    present = np.unique(y[counted])
+    if len(present) < 2:
+        without = " with a positive sample_weight" if len(counted) < len(y) else ""
         raise ValueError(
-            f"y holds one class only, {clf.classes_.tolist()[0]!r} (n_samples={len(y)}); a classifier needs at "
-            "least two classes to tell apart"
+            f"y holds one class only, {present.tolist()[0]!r} (n_samples={len(counted)}{without}); a classifier needs "
+            "at least two classes to tell apart"
         )
     clf.unknown_label_ = unknown.label_for(clf.classes_, clf.unknown_label)
     if clf.fallback == "unknown":

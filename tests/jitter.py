@@ -19,7 +19,7 @@ class Jitter:
     """A call moves an array of similarities; `moved` counts how many have changed so far."""
 
     def __init__(self, seed: int, *, anew: bool = False):
-        self.seed = np.uint64(seed)
+        self.seed = np.array([seed + 1], dtype=np.uint64)
         self.rng = np.random.default_rng(seed) if anew else None
         self.moved = 0
 
@@ -33,7 +33,7 @@ class Jitter:
     def _noise(self, bits):
         if self.rng is not None:
             return self.rng.integers(0, 3, bits.shape, dtype=np.uint64)
-        mixed = bits + (self.seed + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # splitmix64
+        mixed = bits + self.seed * np.uint64(0x9E3779B97F4A7C15)  # splitmix64
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
         return mixed ^ (mixed >> np.uint64(31))

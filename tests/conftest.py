@@ -1,4 +1,4 @@
-"""For all tests, the examples in `src` included: the arithmetic of another processor, if the environment asks for it."""
+"""For all tests, the examples in `src` included: another processor's arithmetic, if the environment asks for it."""
 
 import pytest
 

@@ -163,7 +163,9 @@ def other_arithmetic():
         raise SystemExit(f"other arithmetic: the settings {settings} did not take effect: {'; '.join(said)}")
     changed = [name for name, mark in usual["numbers"].items() if other["numbers"][name] != mark]
     same = [name for name in usual["numbers"] if name not in changed]
-    return settings, f"other numbers from: {'; '.join(changed)}" + (f". The same from: {'; '.join(same)}" if same else "")
+    return settings, f"other numbers from: {'; '.join(changed)}" + (
+        f". The same from: {'; '.join(same)}" if same else ""
+    )
 
 
 def main(command):

@@ -27,32 +27,32 @@ from memclf.similarity import (
 from toolbox import near_rows
 
 EDGE = 1e-9  # similarities nearer than this to a threshold or to each other are not judged
-NOISES = [{"seed": 1}, {"seed": 2}, {"seed": 3, "anew": True}, {"seed": 4, "anew": True}]
+NOISES = [(1, ""), (2, ""), (3, "anew"), (4, "anew")]
 LINEAR = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
 
 # ------------------------------------------------------------------------------------------------- the noise itself
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_noise_is_at_most_one_unit_in_the_last_place(anew):
+@pytest.mark.parametrize("how", ["", "anew"])
+def test_noise_is_at_most_one_unit_in_the_last_place(how):
     values = np.random.default_rng(0).random((50, 40))
     values[0] = np.nextafter(1, 0)  # above it, there is only 1
-    moved = jitter.Jitter(7, anew=anew)(values)
+    moved = jitter.Jitter(7, how)(values)
     steps = np.stack([np.nextafter(values, 0), values, np.nextafter(values, 1)]) == moved
     assert (steps.sum(axis=0) == 1).all()
     assert (steps.mean(axis=(1, 2)) > 0.25).all()  # down, not at all and up, each about as often
 
 
-@pytest.mark.parametrize("anew", [False, True])
-def test_exact_similarities_stay(anew):
+@pytest.mark.parametrize("how", ["", "anew"])
+def test_exact_similarities_stay(how):
     exact = np.array([[0.0, 1.0] * 50])
-    np.testing.assert_array_equal(jitter.Jitter(0, anew=anew)(exact), exact)
+    np.testing.assert_array_equal(jitter.Jitter(0, how)(exact), exact)
 
 
 def test_noise_belongs_to_the_number_or_is_drawn_anew():
     equal = np.full(100, 0.3)
-    one, other = jitter.Jitter(1), jitter.Jitter(1, anew=True)
+    one, other = jitter.Jitter(1), jitter.Jitter(1, "anew")
     assert len(np.unique(one(equal))) == 1
     assert len(np.unique(other(equal))) == 3
     values = np.random.default_rng(0).random(100)
@@ -64,7 +64,7 @@ def test_noise_belongs_to_the_number_or_is_drawn_anew():
 def test_every_similarity_of_search_and_routing_is_moved(jittered):
     X = np.random.default_rng(0).normal(size=(60, 2))
     plain = base.checked
-    with jittered(0, anew=True) as noise:
+    with jittered(0, "anew") as noise:
         found = select_memories(X, RBFSimilarity(1.0), 0.6, random_state=0)
         assert 0.5 < noise.moved / found.n_evaluations < 0.7  # two of three, less those of cases with themselves
         clf = MemoryClassifier(RBFSimilarity(1.0), threshold=0.6, random_state=0).fit(X, X[:, 0] > 0)
@@ -79,7 +79,7 @@ def test_every_similarity_of_search_and_routing_is_moved(jittered):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"), [(None, None), ("3", {"seed": 3, "anew": False}), ("anew:5", {"seed": 5, "anew": True})]
+    ("given", "expected"), [(None, None), ("3", {"seed": 3, "how": ""}), ("anew:5", {"seed": 5, "how": "anew"})]
 )
 def test_the_environment_asks_for_noise(monkeypatch, given, expected):
     monkeypatch.delenv(jitter.VARIABLE, raising=False)
@@ -90,7 +90,7 @@ def test_the_environment_asks_for_noise(monkeypatch, given, expected):
 
 def test_noise_that_nobody_knows_is_refused(monkeypatch):
     monkeypatch.setenv(jitter.VARIABLE, "much")
-    with pytest.raises(ValueError, match="MEMCLF_JITTER must be a seed, as in 3 or anew:3, got 'much'"):
+    with pytest.raises(ValueError, match="MEMCLF_JITTER must be a seed, as in 3, anew:3 or described:3, got 'much'"):
         jitter.wanted()
 
 
@@ -176,7 +176,7 @@ def test_answers_away_from_edges_do_not_hang_on_the_last_bit(kind, settings, jit
     ways, answers = plain.route(new), plain.predict(new)
     near = np.minimum(np.abs(ways.margin), np.abs(ways.similarity - ways.threshold)) < EDGE
     for number in NOISES:
-        with jittered(**number) as noise:
+        with jittered(*number) as noise:
             clf = fitted(kind, settings)
             others, said = clf.route(new), clf.predict(new)
         assert bool(noise.moved) == (kind != "tree")  # whose similarities are 0 and 1
@@ -221,16 +221,17 @@ def test_ties_between_evenly_spaced_cases_are_not_broken_by_rounding(settings, j
     X = np.random.default_rng(0).random((100, 1))  # by rank, every case lies as far from the next as all others
     found = []
     for seed in range(8):
-        with jittered(seed, anew=True):
+        with jittered(seed, "anew"):
             found.append(select_memories(X, RankSimilarity(), **{"threshold": 0.7, **settings}).indices.tolist())
     assert found == found[:1] * 8
 
 
 @pytest.mark.xfail(strict=True, reason=ORDER)
 @pytest.mark.parametrize("settings", [{"n_memories": 8}, {"cover": "random"}], ids=str)
-def test_the_last_bit_of_descriptions_does_not_choose_other_memories(settings):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    moved = np.where(rng.random(X.shape) < 0.5, np.nextafter(X, 9), X)  # as from another processor's mean and spread
-    one, other = (select_memories(each, RBFSimilarity(0.5), 0.5, random_state=0, **settings) for each in (X, moved))
+def test_the_last_bit_of_descriptions_does_not_choose_other_memories(settings, jittered):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    one = select_memories(X, RBFSimilarity(0.5), 0.5, random_state=0, **settings)
+    with jittered(0, "described") as noise:  # as from another processor's mean and spread
+        other = select_memories(X, RBFSimilarity(0.5), 0.5, random_state=0, **settings)
+    assert noise.moved > 200
     assert one.indices.tolist() == other.indices.tolist()

@@ -213,7 +213,6 @@ ORDER = "src/memclf/_cases.py: the order of cases, which draws go by, hangs on e
         {"n_memories": 8, "random_state": 0},
         {"n_memories": 8, "cover": "greedy"},
         {"n_memories": 8, "cover": "greedy", "max_swaps": 0},
-        {"threshold": 0.9},
     ],
     ids=str,
 )

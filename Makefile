@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.bench-ready
 
-.PHONY: help demo test test-slow lint bench dist clean
+.PHONY: help demo test test-arithmetic test-slow lint bench dist clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -24,6 +24,13 @@ demo: $(READY)   ## the colour study: one network beside a memory classifier und
 # One thread for each worker: more of them only wait for each other.
 test: $(READY)   ## all tests that need no extra data
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
+
+# What hangs on no number (commands, pages, files that lie, interrupted writing) is left to `make test`.
+NO_NUMBERS := report studies/test_study_run.py persist/test_hostile.py persist/test_atomic.py \
+    test_cli.py test_cli_bound.py test_cli_corrupt.py test_dist.py test_imports.py
+test-arithmetic: $(READY)   ## the tests with numbers once more, with what is special to this processor switched off
+	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python -m pytest -q -m "not slow" \
+	    -n auto --dist worksteal $(NO_NUMBERS:%=--ignore=tests/%)
 
 test-slow: $(READY)   ## the tests marked slow
 	$(BIN)/python -m pytest -q -m slow

@@ -413,9 +413,13 @@ def test_a_matrix_is_cut_both_ways_in_folds(settings, as_table):
     )
     assert clf.fit(known, y[train]).score(new, y[test]) > 0.8
     if clf.threshold == "conformal":
+        # A cover is full of ties, which hang on the last bit; three memories are found again from any start.
         same = MemoryClassifier(RBFSimilarity(0.05), LOGISTIC, min_cluster_size=10, random_state=0, **settings)
-        same.fit(Z[train], y[train])
-        np.testing.assert_allclose(np.sort(clf.thresholds_), np.sort(same.thresholds_))  # equal memories in any order
+        for each, cases in ((clf, known), (same, Z[train])):
+            each.set_params(n_memories=3, n_restarts=5).fit(cases, y[train])
+        np.testing.assert_array_equal(clf.memory_indices_, same.memory_indices_)
+        np.testing.assert_allclose(clf.thresholds_, same.thresholds_, rtol=1e-9)
+        assert len(np.unique(same.thresholds_)) == 3
 
 
 # ------------------------------------------------------------------------------------------- views and trust

@@ -79,7 +79,8 @@ def test_labels_that_answered_alone_are_said_to_have(guard, combine):
     ids=lambda settings: ", ".join(settings),
 )
 def test_labels_that_have_no_part_in_the_answer_are_not_said_to_have_one(settings):
-    alone = [item for item in fitted(**settings).explain(USUAL) if item.competence is None or item.competence > 0.5]
+    # What is less strange than half of the held-out cases; at the very half, the two middle ones may lie apart.
+    alone = [item for item in fitted(**settings).explain(USUAL) if item.competence is None or item.competence > 0.51]
     assert len(alone) > 50
     for item in alone:
         assert (item.answered_by, item.classifier, item.share) == ("memory", "LogisticRegression", 1.0)

@@ -104,11 +104,16 @@ def test_the_numbers_of_the_contenders_are_those_of_the_store(whole, page):
         clean = next(row for row in mine if row["corruption"] == "clean")
         corrupted = [row for row in mine if row["corruption"] != "clean"]
         cells = [cell.split()[0] for cell in shown[words.model(model)]]
-        assert cells[0] == f"{100 * clean['accuracy']:.1f}"
-        assert cells[1] == f"{100 * clean['balanced_accuracy']:.1f}"
-        assert cells[2] == f"{100 * np.mean([row['accuracy'] for row in corrupted]):.1f}"
-        assert cells[3] == f"{100 * np.mean([row['balanced_accuracy'] for row in corrupted]):.1f}"
-        assert cells[6] == f"{100 * np.mean([row['coverage'] for row in corrupted]):.1f}"
+        expected = {
+            0: clean["accuracy"],
+            1: clean["balanced_accuracy"],
+            2: np.mean([row["accuracy"] for row in corrupted]),
+            3: np.mean([row["balanced_accuracy"] for row in corrupted]),
+            6: np.mean([row["coverage"] for row in corrupted]),
+        }
+        for place, share in expected.items():  # a mean half-way between two digits may go either way
+            assert re.fullmatch(r"\d+\.\d", cells[place])
+            assert float(cells[place]) == pytest.approx(100 * share, abs=0.05 + 1e-9)
 
 
 def test_intervals_and_gains_are_those_of_the_summary(made):

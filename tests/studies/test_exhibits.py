@@ -379,7 +379,8 @@ def test_features_that_relate_images_to_each_other_see_all_of_them(run, tmp_path
     said = Run(memory, run.train, run.test, CONDITIONS).write(tmp_path)
     for each in said["routes"]:
         images = run.test if each["condition"] == "clean" else run.test.corrupted(*condition_of(each["condition"]))
-        assert each["similarity"] == memory.route(images)[position(run, each["key"])].similarity
+        expected = memory.route(images)[position(run, each["key"])].similarity
+        assert each["similarity"] == pytest.approx(expected, rel=1e-9)
     clean = said["overlays"][0]
     whole = Brightness().transform(run.test)
     assert clean["numbers"]["brightness"] == pytest.approx(whole[position(run, clean["key"])].item())

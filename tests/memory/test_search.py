@@ -20,7 +20,7 @@ seeds = st.integers(0, 10_000)
 @given(seeds, st.integers(3, 8), st.integers(1, 3))
 def test_with_restarts_the_best_of_all_subsets_is_found(seed, n, q):
     S = random_similarity(np.random.default_rng(seed), n)
-    found = select_memories(S, Precomputed(), 0.5, n_memories=q, n_restarts=10, random_state=seed)
+    found = select_memories(S, Precomputed(), 0.5, n_memories=q, n_restarts=100, random_state=seed)
     assert found.objective == pytest.approx(best_subset(S, q))
     assert found.objective == pytest.approx(objective(S, found.indices))
 
@@ -29,7 +29,7 @@ def test_with_restarts_the_best_of_all_subsets_is_found(seed, n, q):
 @given(seeds, st.integers(2, 8), st.sampled_from([0.4, 0.7, 0.9]))
 def test_with_restarts_the_least_number_of_memories_that_cover_is_found(seed, n, threshold):
     S = random_similarity(np.random.default_rng(seed), n)
-    found = select_memories(S, Precomputed(), threshold, cover="random", n_restarts=40, random_state=seed)
+    found = select_memories(S, Precomputed(), threshold, cover="random", n_restarts=200, random_state=seed)
     assert found.n_memories == least_cover(S, threshold)
     assert found.coverage == 1.0
 

@@ -51,7 +51,7 @@ test-archive: $(READY)   ## the tests of the source archive, unpacked somewhere 
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
 	$(BIN)/python -m build --no-isolation --sdist --outdir "$$there" > /dev/null && \
 	tar -xzf "$$there"/memclf-*.tar.gz -C "$$there" --strip-components=1 && cd "$$there" && \
-	PYTHONPATH="$$there/src" OMP_NUM_THREADS=1 $(CURDIR)/$(BIN)/python $(SUITE)
+	PYTHONPATH="$$there/src" OMP_NUM_THREADS=1 $(abspath $(BIN))/python $(SUITE)
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

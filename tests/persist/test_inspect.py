@@ -284,7 +284,7 @@ def make_model_v1(folder):
 
 
 # Later versions of scikit-learn warn that the estimators in it come from an earlier one. Earlier ones promise nothing:
-# before 1.8, LogisticRegression looks for a setting of itself that the saved one no longer has.
+# LogisticRegression of 1.6 and 1.7 looks for a setting of itself that the saved one (1.9.1) no longer has.
 @pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.8"), reason="saved with a later scikit-learn")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 def test_a_folder_of_format_1_still_gives_the_recorded_answers():

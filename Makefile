@@ -4,36 +4,61 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.bench-ready
+OLDEST := .venv-oldest
+OLDEST_PYTHON ?= python3.11
 
-.PHONY: help demo test test-arithmetic test-slow lint bench dist clean
+# The versions to install; `make CONSTRAINTS= test` in a clean tree takes the newest that pyproject.toml allows.
+CONSTRAINTS ?= constraints/tested.txt
+INSTALL := pip install -q --disable-pip-version-check
+PINNED := $(INSTALL) $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
+
+# One thread for each worker: more of them only wait for each other. `make test ARGS="..."` hands more to pytest.
+SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
+
+.PHONY: help demo test test-arithmetic test-slow test-oldest test-archive lint bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q --disable-pip-version-check -e ".[dev]"
+	$(BIN)/$(PINNED) -e ".[dev]"
 	@touch $@
 
 $(BENCH_READY): $(READY)
-	$(BIN)/pip install -q --disable-pip-version-check -e ".[bench]"
+	$(BIN)/$(PINNED) -e ".[bench]"
+	@touch $@
+
+# The venv of its own is made anew whenever a bound may have moved.
+$(OLDEST)/.ready: pyproject.toml tools/constraints.py
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python tools/constraints.py oldest > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/$(INSTALL) -c $(OLDEST)/constraints.txt -e ".[dev]"
 	@touch $@
 
 demo: $(READY)   ## the colour study: one network beside a memory classifier under 54 conditions, with a report
 	$(BIN)/memclf study color --out runs/demo
 
-# One thread for each worker: more of them only wait for each other.
 test: $(READY)   ## all tests that need no extra data
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -m "not slow" -n auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE)
 
 # What hangs on no number (commands, pages, files that lie, interrupted writing) is left to `make test`.
 NO_NUMBERS := report studies/test_study_run.py persist/test_hostile.py persist/test_atomic.py \
     test_cli.py test_cli_bound.py test_cli_corrupt.py test_dist.py test_imports.py
 test-arithmetic: $(READY)   ## the tests with numbers once more, with what is special to this processor switched off
-	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python -m pytest -q -m "not slow" \
-	    -n auto --dist worksteal $(NO_NUMBERS:%=--ignore=tests/%)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python $(SUITE) $(NO_NUMBERS:%=--ignore=tests/%)
 
 test-slow: $(READY)   ## the tests marked slow
 	$(BIN)/python -m pytest -q -m slow
+
+test-oldest: $(OLDEST)/.ready   ## the tests with the oldest versions that pyproject.toml promises, on Python 3.11
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python $(SUITE)
+
+# `make test-archive ON="python tests/other_arithmetic.py"` runs them on other arithmetic.
+test-archive: $(READY)   ## the tests of the source archive, unpacked somewhere else, on the source in it
+	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
+	$(BIN)/python -m build --no-isolation --sdist --outdir "$$there" > /dev/null && \
+	tar -xzf "$$there"/memclf-*.tar.gz -C "$$there" --strip-components=1 && cd "$$there" && \
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH="$$there/src" OMP_NUM_THREADS=1 $(ON) python $(SUITE)
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .
@@ -47,5 +72,12 @@ dist: $(READY)   ## build the wheel and the source archive
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 
+lock:            ## renew constraints/tested.txt: the newest versions that pyproject.toml allows, in a venv made for it
+	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
+	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench]" && \
+	"$$there"/bin/python tools/constraints.py tested > "$$there"/tested.txt && \
+	cp "$$there"/tested.txt constraints/tested.txt
+	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"
+
 clean:           ## remove everything that was made
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -45,6 +45,15 @@ ALLOWED = {
 }
 
 
+def test_what_is_tested_is_the_source_beside_these_tests():
+    """Not some other copy that is installed: `make test-archive` depends on it."""
+    beside = Path(__file__).parents[1] / "src" / "memclf"
+    code = "import memclf; print(memclf.__file__)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert beside.samefile(SOURCE)
+    assert beside.samefile(Path(shown.stdout.strip()).parent)
+
+
 def imports_of(path):
     """Modules of memclf that a file imports, function bodies included."""
     for node in ast.walk(ast.parse(path.read_text())):
@@ -93,7 +102,7 @@ def test_the_table_would_notice_a_wrong_import():
     assert permitted("memory", "similarity.base")
 
 
-HEAVY = ("torch", "torchvision", "cv2", "matplotlib", "fastapi", "skops", "typer")
+HEAVY = ("torch", "torchvision", "cv2", "matplotlib", "skops", "typer")
 
 
 def test_importing_memclf_leaves_heavy_packages_alone():
@@ -106,8 +115,8 @@ BASE_ONLY = """
 import importlib, pkgutil, sys
 
 class Blocked:
-    names = {"torch", "torchvision", "timm", "skorch", "cv2", "PIL", "matplotlib", "jinja2", "pandas", "fastapi",
-             "uvicorn", "safetensors", "distributed", "pytest", "hypothesis"}
+    names = {"torch", "torchvision", "timm", "skorch", "cv2", "PIL", "matplotlib", "jinja2", "pandas",
+             "safetensors", "pytest", "hypothesis"}
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in self.names:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)

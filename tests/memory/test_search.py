@@ -16,11 +16,12 @@ from oracles import best_subset, least_cover, objective, random_similarity, swap
 seeds = st.integers(0, 10_000)
 
 
-@settings(max_examples=60, deadline=None)
+# Many restarts: each may miss the best, and no seed is to fail by bad luck.
+@settings(max_examples=25, deadline=None)
 @given(seeds, st.integers(3, 8), st.integers(1, 3))
 def test_with_restarts_the_best_of_all_subsets_is_found(seed, n, q):
     S = random_similarity(np.random.default_rng(seed), n)
-    found = select_memories(S, Precomputed(), 0.5, n_memories=q, n_restarts=10, random_state=seed)
+    found = select_memories(S, Precomputed(), 0.5, n_memories=q, n_restarts=100, random_state=seed)
     assert found.objective == pytest.approx(best_subset(S, q))
     assert found.objective == pytest.approx(objective(S, found.indices))
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
+from sklearn.utils.fixes import parse_version
 from typer.testing import CliRunner
 
 import memclf
@@ -281,7 +283,9 @@ def make_model_v1(folder):
     (Path(folder).parent / "model_v1_answers.json").write_text(json.dumps(answers, indent=1))
 
 
-# Later versions of scikit-learn warn that the estimators in it come from an earlier one.
+# Later versions of scikit-learn warn that the estimators in it come from an earlier one. Earlier ones promise nothing:
+# LogisticRegression of 1.6 and 1.7 looks for a setting of itself that the saved one (1.9.1) no longer has.
+@pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.8"), reason="saved with a later scikit-learn")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 def test_a_folder_of_format_1_still_gives_the_recorded_answers():
     recorded = json.loads((MODEL_V1.parent / "model_v1_answers.json").read_text())

@@ -87,7 +87,7 @@ def test_a_wrong_scale_is_named(gamma):
 
 @pytest.mark.parametrize("kind", [RBFSimilarity, CosineSimilarity])
 def test_sparse_and_dense_rows_compare_alike(kind):
-    X = sp.random_array((30, 8), density=0.4, rng=np.random.default_rng(0), format="csr")
+    X = sp.random(30, 8, density=0.4, random_state=np.random.default_rng(0), format="csr")
     dense, sparse = kind(), kind()
     Z, S = dense.fit_describe(X.toarray()), sparse.fit_describe(X)
     assert sp.issparse(S)

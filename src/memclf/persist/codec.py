@@ -295,4 +295,4 @@ _DECODERS: dict[str, Callable[[Decoder, Any, Any], Any]] = {
 
 
 def _missing(value: Any) -> bool:
-    return value is None or value != value or str(value) in ("<NA>", "NaT")
+    return value is None or str(value) in ("<NA>", "NaT") or value != value  # pandas' NA compares to neither yes nor no

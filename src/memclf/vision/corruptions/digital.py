@@ -15,6 +15,7 @@ from memclf.exceptions import ImageError
 from memclf.vision.corruptions import draws
 from memclf.vision.corruptions.pixels import Pixels, floats, in_bands, to_bytes
 
+OPENCV_4 = cv2.__version__.startswith("4.")
 LEVELS = np.arange(256)
 
 
@@ -99,8 +100,12 @@ def pixelate(image: Pixels, *, scale: float) -> Pixels:
     # Pillow keeps colours in four bytes, and takes an array of such pixels without copying it
     mode, pixels = ("L", image) if image.ndim == 2 else ("RGBX", cv2.cvtColor(image, cv2.COLOR_RGB2RGBA))
     whole = Image.frombuffer(mode, (width, height), pixels, "raw", mode, 0, 1)
-    small = np.asarray(whole.resize((int(width * scale), int(height * scale)), Image.Resampling.BOX))
-    blocks: Any = cv2.resize(small, (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
+    small = whole.resize((int(width * scale), int(height * scale)), Image.Resampling.BOX)
+    blocks: Any
+    if OPENCV_4:  # where two pixels are equally near, it takes the other one
+        blocks = np.asarray(small.resize((width, height), Image.Resampling.NEAREST))
+    else:
+        blocks = cv2.resize(np.asarray(small), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
     return np.asarray(blocks if image.ndim == 2 else cv2.cvtColor(blocks, cv2.COLOR_RGBA2RGB), dtype=np.uint8)
 
 

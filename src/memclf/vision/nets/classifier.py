@@ -208,6 +208,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         recipe = get_recipe(self.recipe)
         if weights is not None:  # a case without weight is absent, also as somebody's partner in a mixture
             weights = _check_sample_weight(weights, images, dtype=np.float32, ensure_non_negative=True)
+            if not weights.any():  # an old scikit-learn (1.6) lets it pass
+                raise ValueError("sample_weight is zero for every case, so there is nothing to learn from")
             there = np.flatnonzero(weights)
             images, y, weights, F = images[there], y[there], weights[there], None if F is None else F[there]
         codes = np.searchsorted(self.classes_, y)

@@ -68,9 +68,9 @@ KINDS = {
     "tree, graded": (wear, lambda: TreeSimilarity(graded=True)),
 }
 CELLS = [
-    *[(kind, n, q) for kind in KINDS for n, q in ((30, 5), (100, 10), (300, 20), (1000, 40))],
-    *[(kind, n, None) for kind in KINDS for n in (30, 100, 300, 1000)],
-    *[("rank", n, q) for n, q in ((150, 5), (150, 15), (150, 30), (60, 30), (600, 15), (600, 120))],
+    *[(kind, n, q) for kind in KINDS for n, q in ((30, 5), (100, 10), (1000, 40))],
+    *[(kind, n, None) for kind in KINDS for n in (30, 100, 1000)],
+    *[("rank", n, q) for n, q in ((60, 30), (150, 5), (150, 15), (150, 30), (600, 15))],
 ]
 GROUPS = [(6, 10), (10, 10), (10, 30), (20, 5), (20, 10), (40, 5), (100, 3)]
 

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 from scipy.stats import uniform
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_wine
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.metaestimators import available_if
 
 import memclf
 from memclf import MemoryClassifier
@@ -239,6 +242,9 @@ WITHOUT_PROBABILITIES = {
     "fallback": {"estimator": LOGISTIC, "fallback": Counting(), "balance": 0.5},
     "pipeline": {"estimator": make_pipeline(StandardScaler(), Counting()), "combine": "product"},
     "search": {"estimator": GridSearchCV(Counting(), {"C": [0.1, 1]}), "combine": "product"},
+    "one against the rest": {"estimator": OneVsRestClassifier(Counting()), "combine": "product"},
+    "hard votes": {"estimator": VotingClassifier([("a", LOGISTIC), ("b", Counting())]), "combine": "product"},
+    "stack": {"estimator": StackingClassifier([("a", LOGISTIC)], Counting()), "combine": "product"},
     "pipeline in a search": {
         "estimator": GridSearchCV(make_pipeline(StandardScaler(), Counting()), {"counting__C": [0.1, 1]}),
         "balance": 0.5,
@@ -263,7 +269,24 @@ def test_a_missing_predict_proba_is_noticed_in_a_second_fit():
     assert Counting.fits == 0
 
 
+class Late(ClassifierMixin, BaseEstimator):
+    """Has `predict_proba` only when it is fitted."""
+
+    def fit(self, X, y):
+        self.inside_ = LogisticRegression(max_iter=5000).fit(X, y)
+        self.classes_ = self.inside_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inside_.predict(X)
+
+    @available_if(lambda self: hasattr(self, "inside_"))
+    def predict_proba(self, X):
+        return self.inside_.predict_proba(X)
+
+
 TELLS_LATER = {
+    "a user's own": Late(),
     "stack": StackingClassifier([("a", LinearSVC())], cv=2),
     "search for the classifier": GridSearchCV(
         make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc": [LogisticRegression()]}, cv=2
@@ -284,10 +307,9 @@ def test_a_classifier_that_has_predict_proba_only_after_the_fit_is_welcome(name)
 @pytest.mark.parametrize(
     "estimator",
     [
-        StackingClassifier([("a", LOGISTIC)], final_estimator=LinearSVC(), cv=2),
         RandomizedSearchCV(LinearSVC(), {"C": uniform(0.1, 1)}, n_iter=2, cv=2, random_state=0),
     ],
-    ids=["stack", "search"],
+    ids=["search"],
 )
 def test_a_predict_proba_that_is_missing_after_the_fit_is_still_noticed(estimator):
     clf = MemoryClassifier(TreeSimilarity(), estimator, min_cluster_size=60, balance=0.5, random_state=0)
@@ -307,6 +329,7 @@ def test_settings_that_contradict_each_other_are_refused():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"slack": 0.3}, "slack=0.3 has no effect: it is for thresholds='tight'"),
         ({"unknown_rate": 0.2}, "unknown_rate=0.2 has no effect: it is for threshold='conformal'"),
         ({"guard": "hard"}, "guard='hard' has no effect: it is for combine='local' with competence"),
         ({"guard": "hard", "competence": "mahalanobis", "combine": "product"}, "guard='hard' has no effect"),

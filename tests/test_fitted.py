@@ -144,14 +144,22 @@ def test_a_selector_with_other_memories_is_not_saved(tmp_path):
 OTHERS = {
     "descriptions_": lambda clf: clf.descriptions_[::-1],
     "memory_indices_": lambda clf: clf.memory_indices_[::-1],
-    "labels_": lambda clf: clf.labels_ + 1,
+    "labels_": lambda clf: clf.labels_[::-1],
     "thresholds_": lambda clf: clf.thresholds_[:2],
-    "estimators_": lambda clf: clf.estimators_[:2],
-    "cluster_counts_": lambda clf: clf.cluster_counts_[:, :1],
+    "estimators_": lambda clf: clf.estimators_[::-1],
+    "cluster_counts_": lambda clf: clf.cluster_counts_ + 1,
     "label_distributions_": lambda clf: clf.label_distributions_[:2],
     "classes_": lambda clf: clf.classes_[::-1],
     "memories_": lambda clf: None,
 }
+
+
+def test_memories_that_are_other_objects_are_noticed():
+    clf = objects()
+    some = clf.memories_
+    clf.memories_ = [Part(99.0) for _ in some]
+    with pytest.raises(FittedPartsError, match="memories_ was changed"):
+        clf.explain(some)
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -30,8 +30,8 @@ def watched(monkeypatch):
     cuts = []
     cut = Folds.cut
 
-    def watching(self, y, counted, seed):
-        found = cut(self, y, counted, seed)
+    def watching(self, y, counted, seed, **settings):
+        found = cut(self, y, counted, seed, **settings)
         cuts.append((self, found))
         return found
 
@@ -86,6 +86,9 @@ def test_groups_that_are_classes_leave_too_little_to_learn_from():
         (GROUPS[:-1], "groups must have one entry per case, 178; got 177"),
         ([None, *GROUPS[1:]], "groups has missing entries"),
         (np.where(np.arange(len(y)) == 3, np.nan, 1.0), "groups has missing entries"),
+        (np.array([1, *GROUPS[1:]], dtype=object), "groups must be of one kind, got a mixture of int, str"),
+        ([(each, 1) for each in GROUPS], r"groups must be one name or number per case, 178; got .* shape \(178, 2\)"),
+        ("abc", r"groups must be one name or number per case, 178; got an array of shape \(\)"),
     ],
 )
 def test_groups_that_are_none_are_named(groups, message):
@@ -136,6 +139,13 @@ def test_a_fold_that_leaves_fewer_groups_than_folds_is_cut_by_what_is_left():
     groups = np.arange(len(y)) % 3
     with pytest.warns(UserWarning, match="3 held-out groups are too few for the 0.025 of unknown_rate=0.05"):
         assert wine(cv=3, **EVERYTHING).fit(X, y, groups=groups).calibration_ is not None
+
+
+def test_conformal_thresholds__one_object_of_a_class__need_no_second_class():
+    """Memories alone are chosen without each fold, so a class that is away with its only object is no fault."""
+    A, of = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) // 2
+    clf = MemoryClassifier(RBFSimilarity(0.3), threshold="conformal", unknown_rate=0.2, random_state=0)
+    assert clf.fit(A, (of == 0).astype(int), groups=of).thresholds_.max() > 0
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,9 @@ def _check_probabilities(clf: MemoryClassifier) -> None:
 
 def _warn_of_idle(clf: MemoryClassifier) -> None:
     """Say so when the user has set what is not asked for."""
+    tight = isinstance(clf.thresholds, str) and clf.thresholds == "tight"
     idle = {
+        "slack": (not tight, "it is for thresholds='tight'"),
         "unknown_rate": (not clf._conformal(), "it is for threshold='conformal' or thresholds='conformal'"),
         "guard": (clf.competence is None or clf.combine != "local", "it is for combine='local' with competence"),
     }

@@ -1,8 +1,9 @@
 """Whether the fitted parts of a model belong together: the memories, their descriptions, and what belongs to each.
 
 An estimator's attributes can be overwritten. A model whose memories are not those that were described answers as
-before, but its explanations show cases that did not answer. So a fit seals the memories: it notes a digest of their
-content. Explaining and saving compare it. Nothing is described again, since that may be slow.
+before, but its explanations show cases that did not answer. So a fit seals what belongs to the memories: it notes a
+digest of their content, and which classifiers were fitted. Explaining and saving compare it. Nothing is described
+again, since that may be slow. Thresholds may be set by hand: explanations show those in use.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
@@ -20,7 +22,10 @@ from sklearn.base import is_classifier
 from memclf import _cases
 from memclf.exceptions import FittedPartsError
 
-SEALED = ("memory_indices_", "memories_", "descriptions_")
+SEALED = (
+    *("memory_indices_", "memories_", "descriptions_", "labels_", "estimators_"),
+    *("classes_", "cluster_counts_", "label_distributions_", "frequencies_"),
+)
 _DATES = (datetime.date, datetime.time, datetime.timedelta)
 PLAIN = (str, bytes, bool, int, float, complex, type(None), np.generic, decimal.Decimal, *_DATES)
 
@@ -29,15 +34,15 @@ Content = tuple[str, list[Any]]  # a digest of what is plain data, and the other
 
 
 def seal(model: Any) -> None:
-    """Note the content of the memories, after a fit or after loading."""
-    model._sealed = {name: _content(getattr(model, name)) for name in SEALED}
+    """Note the content of what belongs to the memories, after a fit or after loading."""
+    model._sealed = {name: _content(getattr(model, name)) for name in SEALED if hasattr(model, name)}
 
 
 def check(model: Any) -> None:
     """Complain if a fitted part was changed, or does not go with the others."""
     sealed: dict[str, Content] = getattr(model, "_sealed", {})  # what is fitted to a fold has none
     try:
-        changed = [name for name, before in sealed.items() if not _same(before, _content(getattr(model, name)))]
+        changed = [n for n, before in sealed.items() if not _same(before, _content(getattr(model, n, None)))]
         found = [f"{name} was changed after the fit" for name in changed]
         found = found or [f"{name} does not go with the other parts" for name in problems(model)]
     except Exception as error:
@@ -68,6 +73,7 @@ def problems(model: Any) -> list[str]:
 def _problems_of_classifier(model: Any, q: int) -> list[str]:
     found = []
     thresholds, classes, counts = model.thresholds_, model.classes_, model.cluster_counts_
+    thresholds = np.asarray(thresholds)
     if thresholds.shape != (q,) or thresholds.dtype.kind != "f" or not ((thresholds > 0) & (thresholds <= 1)).all():
         found.append("thresholds_")
     if len(model.estimators_) != q or len(model.pool_.origins) != q or len(model.pool_.trained_with) != q:
@@ -105,12 +111,11 @@ def _content(value: Any) -> Content:
 
 
 def _same(before: Content, now: Content) -> bool:
-    """Objects that are no plain data are compared by identity, unless a copy of the model holds none of them."""
+    """Objects that are no plain data are the same ones, or equal in all they hold, as in a copy of the model."""
     (digest, objects), (other_digest, others) = before, now
     if digest != other_digest or len(objects) != len(others):
         return False
-    known = {id(each) for each in objects}
-    return all(a is b for a, b in zip(objects, others, strict=True)) or not any(id(each) in known for each in others)
+    return all(a is b or joblib.hash(a) == joblib.hash(b) for a, b in zip(objects, others, strict=True))
 
 
 def _feed(value: Any, digest: Any, others: list[Any]) -> None:

@@ -49,7 +49,8 @@ def stages(
     clf.similarity_ = _inputs.prepared(clf.similarity, clf.n_jobs, clf.verbose)
     seeded(clf.similarity_, similarity_seed)
     Z = fit_describe(clf.similarity_, X, y, sample_weight)
-    _check_classes(clf, y, counted_rows(y, sample_weight))
+    if local:
+        _check_classes(clf, y, counted_rows(y, sample_weight))
     params = _passed_on(clf, sample_weight, params)
     cover: Any = COVER if clf.threshold == CONFORMAL else clf.threshold
     clf.search_result_ = search_memories(

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
-from sklearn.utils.validation import column_or_1d
 
 from memclf._numbers import Array
 
@@ -58,8 +57,11 @@ class Folds:
         most = len(counted) // 2 if self.groups is None else len(np.unique(self.groups[counted]))
         return replace(self, cv=max(int(self.cv), min(number, most)))
 
-    def cut(self, y: Array, counted: Array, seed: int | None) -> Pairs:
-        """Pairs of rows to fit on and rows held out, among those that count; each in ascending order."""
+    def cut(self, y: Array, counted: Array, seed: int | None, *, classes: bool = True) -> Pairs:
+        """Pairs of rows to fit on and rows held out, among those that count; each in ascending order.
+
+        `classes`: there must be two or more to fit on.
+        """
         if isinstance(self.cv, list):
             found = [(np.intersect1d(rest, counted), np.intersect1d(held, counted)) for rest, held in self.cv]
         elif isinstance(self.cv, Integral):
@@ -73,7 +75,7 @@ class Folds:
                 "fit on. With crossfit, each fold is cut once more by the others: that takes three or more"
             )
         for rest, held in found:
-            self._check(rest, held, y)
+            self._check(rest, held, y if classes else None)
         return found
 
     def _evenly(self, y: Array, rows: Array, seed: int | None) -> Pairs:
@@ -111,8 +113,8 @@ class Folds:
             raise
         return [(rows[a], rows[b]) for a, b in (_checked(pair, i, len(rows)) for i, pair in enumerate(cut))]
 
-    def _check(self, rest: Array, held: Array, y: Array) -> None:
-        if len(np.unique(y[rest])) < 2:
+    def _check(self, rest: Array, held: Array, y: Array | None) -> None:
+        if y is not None and len(np.unique(y[rest])) < 2:
             raise ValueError(
                 f"a fold of {self._name()} would leave a single class to learn from; there are too few cases"
                 + ("" if self.groups is None else " or, of some class, too few groups")
@@ -134,11 +136,17 @@ def is_cut(cv: Any) -> bool:
 
 
 def _as_groups(groups: Any, n: int) -> Array:
-    found = np.asarray(column_or_1d(groups))
+    found = np.asarray(groups)
+    if found.ndim != 1 and found.shape != (n, 1):
+        raise ValueError(f"groups must be one name or number per case, {n}; got an array of shape {found.shape}")
+    found = found.reshape(-1)
     if len(found) != n:
         raise ValueError(f"groups must have one entry per case, {n}; got {len(found)}")
     if any(each is None or each != each for each in found.tolist()):
         raise ValueError("groups has missing entries; give cases that belong to no group a group of their own")
+    kinds = sorted({type(each).__name__ for each in found.tolist()})
+    if found.dtype == object and len(kinds) > 1:
+        raise ValueError(f"groups must be of one kind, got a mixture of {', '.join(kinds)}")
     return found
 
 

@@ -108,7 +108,7 @@ def distances(
     """
     far, plain = np.full((2, len(y)), np.nan)
     whole = widths_of(clf, counted)
-    cut = folds.at_least(FOLDS, counted).cut(y, counted, seed)
+    cut = folds.at_least(FOLDS, counted).cut(y, counted, seed, classes=False)
     for number, (rest, held) in enumerate(cut):
         say(f"fold {number + 1} of {len(cut)}: memories without {len(held)} cases", clf.verbose)
         without, _, routes = _without(clf, X, y, weight, params, folds, rest, held, local=False)
@@ -160,10 +160,12 @@ def conformal(clf: MemoryClassifier, found: Distances) -> tuple[Array, float]:
         )
     elif (left - strange) * (n + 1) < 1 - 1e-9:
         besides = " (the rest is for cases that are not trusted or strange)" if distrusted or strange else ""
+        enough = int(np.ceil(1 / (left - strange) - 1 - 1e-9)) if left > strange else None
         _warn(
             f"no case is unknown for being far from its memory: {n:.0f} held-out {what} are too few for the "
-            f"{left - strange:.2g} of unknown_rate={rate:g} that is for this{besides}. Give more {what} or a higher "
-            "rate"
+            f"{left - strange:.2g} of unknown_rate={rate:g} that is for this{besides}. Give "
+            + (f"at least {enough} {what}" if enough else f"more {what}")
+            + " or a higher rate"
         )
     elif (thresholds <= TOLERANCE).all():
         _warn(

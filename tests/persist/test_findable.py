@@ -172,7 +172,9 @@ def with_features(features, X):
 
 
 def test_named_functions_and_classes_of_a_module_load(lab, cases, queries, tmp_path):
-    for number, features in enumerate([FunctionTransformer(lab.shift), lab.Shift()]):
+    for number, features in enumerate(
+        [FunctionTransformer(lab.shift), lab.Shift(), FunctionTransformer(lab.Tools().bound)]
+    ):
         selector = with_features(features, cases[0])
         folder = memclf.save(selector, tmp_path / str(number))
         with pytest.raises(UntrustedTypeError, match="lab_of_shifts") as caught:

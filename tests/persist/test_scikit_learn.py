@@ -3,6 +3,7 @@
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from joblib import Memory
@@ -10,7 +11,7 @@ from scipy.stats import uniform
 from sklearn import model_selection
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import Birch
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import SparseCoder
 from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.experimental import enable_halving_search_cv, enable_iterative_imputer  # noqa: F401
@@ -54,7 +55,7 @@ import memclf
 from memclf import MemoryClassifier
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
 from memclf.persist.trust import FUNCTIONS
-from memclf.similarity import RBFSimilarity
+from memclf.similarity import GowerSimilarity, RBFSimilarity
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # fits this small do not converge
 
@@ -291,3 +292,18 @@ def test_functions_to_choose_from_load_when_they_are_allowed(tmp_path):
 def test_what_skops_cannot_save_is_named(tmp_path):
     with pytest.raises(ModelFolderError, match="Birch are not supported"):
         memclf.save(fitted(make_pipeline(Birch(n_clusters=2), LOGISTIC)), tmp_path / "model")
+
+
+def test_columns_of_a_table_chosen_by_type_load_without_being_allowed(tmp_path):
+    table = pd.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > X[:, 1].mean(), "a", "b")})
+    numbers = ColumnTransformer([("n", StandardScaler(), make_column_selector(dtype_include="number"))])
+    clf = MemoryClassifier(GowerSimilarity(), make_pipeline(numbers, DecisionTreeClassifier(max_depth=2)), n_memories=2)
+    new = memclf.load(memclf.save(clf.fit(table, y), tmp_path / "model"))
+    np.testing.assert_array_equal(new.predict(table), clf.predict(table))
+
+
+def test_a_code_for_classes_loads_without_being_allowed(tmp_path):
+    """One of its columns may be constant."""
+    clf = fitted(OutputCodeClassifier(DecisionTreeClassifier(max_depth=2), code_size=4, random_state=0))
+    assert "_ConstantPredictor" in {type(each).__name__ for each in clf.estimators_[0].estimators_}
+    loads_alike(clf, tmp_path / "model")

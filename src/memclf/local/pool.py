@@ -189,8 +189,7 @@ def check_classifier(estimator: Any, name: str = "estimator") -> None:
 def never_gives_probabilities(estimator: Any) -> bool:
     """Whether it is certain before the fit that a classifier will have no `predict_proba`.
 
-    Classifiers that hold others may know only after the fit: a stack chooses its last classifier then, and a search
-    its settings.
+    Of scikit-learn's classifiers it is, by what they hold. Others may get it in their fit.
     """
     if hasattr(estimator, "predict_proba"):
         return False
@@ -198,10 +197,12 @@ def never_gives_probabilities(estimator: Any) -> bool:
         return never_gives_probabilities(estimator.steps[-1][1])
     if isinstance(estimator, BaseSearchCV):
         return _no_candidate_gives_probabilities(estimator)
-    kind = type(estimator)
-    if not hasattr(kind, "predict_proba"):
-        return not hasattr(kind, "__getattr__")
-    return not any(hasattr(value, "fit") for value in estimator.get_params().values())
+    if not any(each.__module__.startswith("sklearn.") and "fit" in vars(each) for each in type(estimator).__mro__):
+        return False
+    if getattr(estimator, "final_estimator", "") is None:  # a stack takes one with probabilities then
+        return False
+    held = [getattr(estimator, name, None) for name in ("estimator", "final_estimator")]
+    return all(never_gives_probabilities(each) for each in held if hasattr(each, "fit"))
 
 
 def _no_candidate_gives_probabilities(search: Any) -> bool:

@@ -15,6 +15,7 @@ from memclf.persist import references
 from memclf.persist.trust import FUNCTIONS, KNOWN
 
 NAMED = ("FunctionNode", "TypeNode")  # nodes that stand for the named object itself; the others are made from it
+HOLDERS = ("PartialNode", "MethodNode")  # what they hold has nodes of its own
 Node = dict[str, Any]
 
 
@@ -50,7 +51,7 @@ def check_findable(content: bytes, places: Mapping[str, str], objects: Mapping[i
             raise _unfindable(where, f"the method {node['content']['func']} of {_name(node['content']['obj'])}")
     needed = strangers(content)
     for where, node in nodes:
-        if _name(node) not in needed or node["__loader__"] == "PartialNode":
+        if _name(node) not in needed or node["__loader__"] in HOLDERS:
             continue
         found = references.resolve(node["__module__"], node["__class__"], load=False)
         made = objects.get(node["__id__"])  # None where an object describes itself by others, made on the way

@@ -79,5 +79,5 @@ lock:            ## renew constraints/tested.txt: the newest versions that pypro
 	cp "$$there"/tested.txt constraints/tested.txt
 	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"
 
-clean:           ## remove everything that was made
+clean:           ## remove what was installed and built; runs/ stays
 	rm -rf $(VENV) $(OLDEST) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

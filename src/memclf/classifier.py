@@ -97,12 +97,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         every number. Let the change depend on the number and the case alone, not on the others in the batch, or
         answers will depend on them. "auto": images as `memclf.vision.perturbations` does, other cases not at all.
     cv : int, splitter or list of (rows to fit on, rows held out)
-        Folds of training cases, held out in turn, from which competence, weights and conformal thresholds are learned.
-        Each costs a fit of the whole. Conformal thresholds need no classifiers, so they take at least ten folds, if
-        this is a number, in which memories alone are chosen anew. Where several cases are of one object (repeated
-        measurements, lesions of one face), give ``fit(X, y, groups=...)``: otherwise a case is judged by what was
-        fitted to its twins, and of new objects, measured three times each, half and more may come out unknown at
-        ``unknown_rate=0.05`` (docs/competence.md).
+        Folds of training cases, held out in turn, from which competence and weights are learned; each costs a fit of
+        the whole. Conformal thresholds are learned on folds in which memories alone are chosen anew, so that a number
+        means at least ten there. Where several cases are of one object (repeated measurements, lesions of one face),
+        give ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins, and of new objects,
+        measured three times each, half and more may come out unknown at ``unknown_rate=0.05`` (docs/competence.md).
     mode, cover, coverage, n_restarts, max_swaps
         The search for memories; see `memclf.select_memories`.
     random_state : int, RandomState or None

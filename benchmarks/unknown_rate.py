@@ -5,7 +5,7 @@ classifier is fitted with conformal thresholds, and new cases of the same kind a
 averaged over the runs, should be at most the promised rate. Data in groups (several measurements of one object) are
 judged on new groups. All rates are read off one fit, since only the last step of a fit depends on the rate.
 
-    python benchmarks/unknown_rate.py                     # all cells, 400 runs each: about an hour on two cores
+    python benchmarks/unknown_rate.py                     # all cells, 400 runs each: about 40 minutes on two cores
     python benchmarks/unknown_rate.py --runs 50 --only rank
 """
 

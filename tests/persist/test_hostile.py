@@ -892,7 +892,8 @@ def in_spline(**attributes):
     def spoil(clf):
         spline = local(clf)[0].bsplines_[0]
         for name, value in attributes.items():
-            vars(spline)[name] = value(spline) if callable(value) else value
+            kept = f"_{name}" if f"_{name}" in vars(spline) else name  # new versions of scipy keep it so
+            vars(spline)[kept] = value(spline) if callable(value) else value
 
     return spoil
 
@@ -973,8 +974,8 @@ SPOILT = {
     "probabilities of too few pairs": (SVC(), setting(_probA=np.ones(9), _probB=np.ones(9))),
     "support vector out of range": (SVC(), setting(support_=lambda e: e.support_ + 10**6)),
     "support vectors fewer than said": (SVC(), setting(support_vectors_=lambda e: e.support_vectors_[:1].copy())),
-    "spline with too few weights": (SPLINE, in_spline(_c=lambda spline: spline._c[:2].copy())),
-    "spline with knots of another type": (SPLINE, in_spline(_t=lambda spline: spline._t.astype(np.float32))),
+    "spline with too few weights": (SPLINE, in_spline(c=lambda spline: spline.c[:2].copy())),
+    "spline with knots of another type": (SPLINE, in_spline(t=lambda spline: spline.t.astype(np.float32))),
     "spline of a higher degree": (SPLINE, in_spline(k=10**6)),
     "spline whose method is replaced": (SPLINE, in_spline(_ensure_c_contiguous=lambda _: np.tanh)),
     "centres of fewer columns": (MEANS, in_first_step(cluster_centers_=lambda e: e.cluster_centers_[:, :1].copy())),

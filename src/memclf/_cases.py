@@ -136,7 +136,7 @@ def _distinct_rows(rows: Array) -> tuple[Array, Array]:
     if not np.array_equal(words[first[group]], words):  # two rows share a key: practically never
         _, first, group = np.unique(words, axis=0, return_index=True, return_inverse=True)
     some = np.nan_to_num(np.asarray(rows[first], dtype=np.float64))
-    return _in_order(np.einsum("ij,j->i", some / _largest(some), _directions(rows.shape[1])), key[first], first, group)
+    return _in_order(np.einsum("ij,j->i", some / _largest(some), _direction(rows.shape[1])), key[first], first, group)
 
 
 def _in_order(place: Array, key: Array, first: Array, group: Array) -> tuple[Array, Array]:
@@ -147,7 +147,7 @@ def _in_order(place: Array, key: Array, first: Array, group: Array) -> tuple[Arr
     return first[order], number[group.reshape(-1)]
 
 
-def _directions(d: int) -> Array:
+def _direction(d: int) -> Array:
     """A fixed direction in d dimensions. Along it, a last bit moves a case past its neighbours at most."""
     return np.random.default_rng(0).uniform(0.5, 1.0, d)
 
@@ -175,7 +175,7 @@ def _distinct_sparse(rows: Any) -> tuple[Array, Array]:
     if (rows[first[group]] != rows).nnz:  # two rows share a key: practically never
         return np.arange(rows.shape[0]), np.arange(rows.shape[0])
     some = rows[first].astype(np.float64)
-    return _in_order(some @ _directions(rows.shape[1]) / _largest(some.data), key[first], first, group)
+    return _in_order(some @ _direction(rows.shape[1]) / _largest(some.data), key[first], first, group)
 
 
 def _mixed(words: Array) -> Array:

@@ -22,6 +22,11 @@ def reaches(similarity: Array, threshold: Array | float, *, strict: bool = False
     return np.asarray(similarity >= np.asarray(threshold) - TOLERANCE)
 
 
+def rounding(weights: Array) -> float:
+    """By how much two sums of weighted similarities may differ through rounding alone."""
+    return float(TOLERANCE * weights.sum())
+
+
 def first_largest(values: Array, tolerance: float = TOLERANCE) -> int:
     """Position of the largest value, the smallest position among those that are equal but for rounding.
 

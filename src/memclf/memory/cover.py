@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from memclf import _cases
-from memclf._numbers import TOLERANCE, Array, first_largest, reaches
+from memclf._numbers import Array, first_largest, reaches, rounding
 from memclf.memory.columns import BLOCK, Columns
 
 TRIES = 4  # candidates per step of `spread`, as in greedy k-means++
@@ -105,10 +105,9 @@ def _greedy(
     everyone = np.arange(columns.n)
     gain = np.concatenate([worth(block, state) @ weights for _, block in columns.blocks(everyone)])
     memories: list[int] = []
-    rounding = TOLERANCE * float(weights.sum())
     more = True
     while more:
-        position = first_largest(gain, rounding)
+        position = first_largest(gain, rounding(weights))
         memories.append(position)
         new, more = absorb(position, state)
         changed = np.flatnonzero(new != state)
@@ -135,7 +134,7 @@ def spread(
         drawn = rng.choice(columns.n, size=TRIES if memories else 1, p=chance / chance.sum())
         block = columns.block(drawn)
         better = np.maximum(block - best, 0.0) @ weights
-        winner = first_largest(better, TOLERANCE * float(weights.sum()))
+        winner = first_largest(better, rounding(weights))
         memories.append(int(drawn[winner]))
         best = np.maximum(best, block[winner])
     return np.array(memories)

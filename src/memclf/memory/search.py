@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from memclf import _cases
-from memclf._numbers import Array, first_best, first_largest, reaches
+from memclf._numbers import Array, first_best, first_largest, reaches, rounding
 from memclf._progress import track
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
 from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.paper import generate_memories
 from memclf.memory.result import MemorySearchResult, Round
-from memclf.memory.swap import Exchange, rounding
+from memclf.memory.swap import Exchange
 from memclf.similarity.base import fit_describe, positive_weights
 
 PAPER_SWAPS = 10  # Z_l in the authors' own code

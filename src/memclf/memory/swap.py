@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memclf._numbers import TOLERANCE, Array, first_best, reaches
+from memclf._numbers import TOLERANCE, Array, first_best, reaches, rounding
 
 
 class Exchange:
@@ -104,11 +104,6 @@ class Exchange:
         kept = np.bincount(row * self.q + self._sole_near[case], minlength=c * self.q).reshape(c, self.q)
         won = reaches(block[:, self._bare], self.threshold).sum(axis=1)
         return np.asarray(self._sole_count - kept - won[:, None])
-
-
-def rounding(weights: Array) -> float:
-    """How far two objectives may differ although they would be equal if numbers had no end."""
-    return float(TOLERANCE * weights.sum())
 
 
 def _two_best(block: Array) -> tuple[Array, Array, Array, Array]:

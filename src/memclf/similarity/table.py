@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.similarity.base import Similarity
 
 MISSING = {"half": 0.5, "ignore": 0.0, "unlike": 0.0}
@@ -74,7 +74,7 @@ class GowerSimilarity(Similarity):
         self.verbose = verbose
 
     def _check(self, X: Any, *, fit: bool) -> Any:
-        if not _cases.is_table(X):
+        if not containers.is_table(X):
             X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=self, input_name="X")
             if X.dtype.kind == "c":
                 raise ValueError("Complex data not supported")
@@ -132,7 +132,7 @@ class GowerSimilarity(Similarity):
 
     def _describe(self, F: Any) -> Array:
         columns = _columns(F)
-        described = np.empty((_cases.count(F), len(columns)))
+        described = np.empty((containers.count(F), len(columns)))
         for position, (name, values) in enumerate(columns.items()):
             known = self.categories_[position]
             if known is None:
@@ -170,7 +170,7 @@ class GowerSimilarity(Similarity):
 
 
 def _columns(F: Any) -> dict[Any, Array]:
-    if _cases.is_table(F):
+    if containers.is_table(F):
         return {name: np.asarray(F[name].to_numpy()) for name in F.columns}
     F = np.array([np.ravel(row) for row in F], dtype=object) if np.ndim(F) == 1 else np.asarray(F)
     return {position: F[:, position] for position in range(F.shape[1])}
@@ -201,7 +201,7 @@ def _numbers(name: Any, values: Array) -> Array:
 
 
 def _known(values: Array) -> Array:
-    return _cases.object_array(sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v)))
+    return containers.object_array(sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v)))
 
 
 def _codes(values: Array, known: Array) -> Array:

@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
@@ -30,6 +31,11 @@ from memclf.exceptions import LocalFitError
 STARTS = ("fresh", "global")
 SMALL = ("merge", "global")
 GLOBAL = -1  # in place of a memory's number: the global classifier
+
+
+def default_estimator() -> LogisticRegression:
+    """The local classifier of memory classifiers that were given none."""
+    return LogisticRegression(max_iter=1000)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ describing (search, thresholds, routing) needs nothing but descriptions.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import track
 from memclf.exceptions import SimilarityError
+from memclf.similarity.choices import Choices
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
@@ -36,6 +37,9 @@ class Similarity(BaseEstimator):
     verbose : int
         Show a progress bar while extracting features.
     """
+
+    #: When two cases are alike, as the end of a sentence: "two cases are alike when ...". Pages show it.
+    label: ClassVar[str] = ""
 
     # Built-in similarities are in [0, 1], symmetric and reflexive by construction and skip the checks.
     lawful = False
@@ -80,6 +84,16 @@ class Similarity(BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must define compare(A, B)")
 
+    def choices(self, n: int) -> Choices:
+        """How many similarities training on n cases could have produced; bounds pay for them."""
+        if self.features is not None and is_transformer(self.features):
+            return self._choices(n) + Choices.unknown(f"the features ({type(self.features).__name__})")
+        return self._choices(n)
+
+    def _choices(self, n: int) -> Choices:
+        """`choices` without the features."""
+        return Choices.unknown(type(self).__name__)
+
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
         self.fitted_ = True
 
@@ -93,7 +107,7 @@ class Similarity(BaseEstimator):
     def _extract(self, X: Any, y: Any, *, fit: bool, kept: Array | None = None) -> Any:
         if self.features is None:
             return self._check(X, fit=fit)
-        if not hasattr(self.features, "transform"):
+        if not is_transformer(self.features):
             if not callable(self.features):
                 raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
             self.features_ = self.features
@@ -148,6 +162,21 @@ def rows_of_numbers(F: Any) -> Array:
     return F if F.ndim > 1 else F[:, None]
 
 
+def is_transformer(features: Any) -> bool:
+    """Whether features see batches of cases (scikit-learn's transformers) or are a function of one case."""
+    return hasattr(features, "transform")  # a transformer need not derive from any class
+
+
+def choices_of(similarity: Any, n: int) -> Choices:
+    """`Similarity.choices` of any object that can fit, describe and compare."""
+    return similarity.choices(n) if isinstance(similarity, Similarity) else Choices.unknown(type(similarity).__name__)
+
+
+def is_lawful(similarity: Any) -> bool:
+    """Whether a similarity is in [0, 1], symmetric and reflexive by construction."""
+    return isinstance(similarity, Similarity) and bool(similarity.lawful)
+
+
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
     """Features of all cases, in parallel chunks, in the order of the cases."""
     n = _cases.count(X)
@@ -163,7 +192,7 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 
 
 
 def _extract_chunk(features: Any, X: Any) -> Any:
-    if hasattr(features, "transform"):
+    if is_transformer(features):
         return features.transform(X)
     return _cases.object_array([features(case) for case in _cases.as_sequence(X)])
 
@@ -230,7 +259,7 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
             f"{name}.compare must return one row per memory and one column per case, shape {shape}; "
             f"got shape {block.shape}"
         )
-    if getattr(similarity, "lawful", False) or not block.size:
+    if is_lawful(similarity) or not block.size:
         return block
     slack = LOOSE if given.dtype.kind == "f" and given.dtype.itemsize < 8 else SLACK
     low, high = block.min(), block.max()

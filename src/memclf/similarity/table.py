@@ -54,6 +54,7 @@ class GowerSimilarity(Similarity):
     array([[1.  , 0.25, 0.25]])
     """
 
+    label = "their columns agree on average: numbers, categories and gaps"
     lawful = True
 
     def __init__(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
+from memclf.bounds.picture import draw
+
 VACUOUS = 1.0  # a risk is never larger
 SHOWN = 12  # memories in the printed form
 
@@ -172,6 +174,4 @@ class Bound:
 
     def plot(self, axes: Any = None) -> Any:
         """The terms as one stacked bar with 1 marked (needs matplotlib); returns the figure."""
-        from memclf.bounds.picture import draw
-
         return draw([self], axes)

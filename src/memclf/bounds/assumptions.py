@@ -12,6 +12,27 @@ from memclf.bounds.result import Assumption
 AS_YOU_SAY = "as you say"
 
 
+def of_training_cases(
+    inputs: Inputs,
+    costs: list[Cost],
+    *,
+    from_training: bool = False,
+    counted: bool = True,
+    ties_counted: bool = False,
+) -> tuple[Assumption, ...]:
+    """What all bounds from training cases assume. `counted`: they pay for a learned similarity and thresholds."""
+    return (
+        same_distribution(),
+        nothing_tuned(),
+        local_answers(inputs),
+        memories(inputs, from_training=from_training),
+        similarity(inputs, counted=counted),
+        thresholds(inputs, counted=counted),
+        complexities(inputs, costs),
+        *([no_ties(inputs, counted=ties_counted)] if inputs.q > 1 else []),
+    )
+
+
 def same_distribution(like: str = "the training cases") -> Assumption:
     text = f"new cases are drawn like {like}, independently; corrupted or shifted ones are not"
     return Assumption("same distribution", text, None)

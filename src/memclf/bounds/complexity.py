@@ -142,7 +142,6 @@ def rademacher(
         Examples
         --------
         >>> import numpy as np
-    import scipy.sparse as sp
         >>> from sklearn.tree import DecisionTreeClassifier
         >>> from memclf.bounds import Linear, rademacher
         >>> X = np.random.default_rng(0).normal(size=(200, 2))

@@ -61,20 +61,6 @@ class BoundCurve:
         most = max(point.n for point in real)
         return min((p for p in real if p.n == most), key=lambda point: (point.value, point.n_memories))
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One dictionary for each point; those of extrapolated points hold no terms."""
-        return [
-            {
-                "n_memories": point.n_memories,
-                "n": point.n,
-                "value": point.value,
-                "coverage": point.coverage,
-                "extrapolated": point.extrapolated,
-                **({} if point.extrapolated else {term.name: term.value for term in point.bound.terms}),
-            }
-            for point in self.points
-        ]
-
     def __str__(self) -> str:
         lines = [f"{'memories':>8} {'cases':>9} {'bound':>7}  {'errors':>6}  covered"]
         for point in self.points:

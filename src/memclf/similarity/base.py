@@ -19,9 +19,13 @@ from memclf._numbers import Array
 from memclf._progress import track
 from memclf.exceptions import SimilarityError
 from memclf.similarity.choices import Choices
+from memclf.similarity.columns import describe_other_values
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
+USE_GOWER = (
+    "Use GowerSimilarity, which compares numbers, categories and dates, or turn the columns into numbers with features="
+)
 
 
 class Similarity(BaseEstimator):
@@ -131,7 +135,16 @@ class NumericSimilarity(Similarity):
     accept_sparse: Any = False
 
     def _check(self, X: Any, *, fit: bool) -> Any:
-        return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+        if _cases.is_table(X):  # first, so that an error about names comes before one about values
+            validate_data(self, X, reset=fit, skip_check_array=True)
+        try:
+            return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+        except (TypeError, ValueError) as error:
+            if others := describe_other_values(X):
+                raise ValueError(
+                    f"{type(self).__name__} needs numbers, but these columns hold other values: {others}. {USE_GOWER}"
+                ) from error
+            raise
 
     def _extract(self, X: Any, y: Any, *, fit: bool, kept: Array | None = None) -> Any:
         F = super()._extract(X, y, fit=fit, kept=kept)
@@ -156,9 +169,20 @@ def rows_of_numbers(F: Any) -> Array:
     if isinstance(F, np.ndarray) and F.dtype == object and F.ndim == 1:  # from a function, case by case
         lengths = {np.size(row) for row in F}
         if len(lengths) > 1:
-            raise ValueError(f"the feature function returned rows of different lengths: {sorted(lengths)}")
+            raise ValueError(
+                f"the feature function returned rows of different lengths: {sorted(lengths)}. A function given as "
+                "features gets one case at a time. If it takes all cases at once, give "
+                "features=sklearn.preprocessing.FunctionTransformer(function)"
+            )
         F = np.array([np.ravel(row) for row in F])
-    F = np.asarray(F, dtype=np.float64)
+    try:
+        F = np.asarray(F, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if others := describe_other_values(F):
+            raise ValueError(
+                f"the features returned values that are not numbers, in these columns: {others}. {USE_GOWER}"
+            ) from error
+        raise
     return F if F.ndim > 1 else F[:, None]
 
 

@@ -118,37 +118,37 @@ def rademacher(
 ) -> Rademacher:
     """The empirical Rademacher complexity of a class of functions, with values -1 and 1 or real ones, on the cases X.
 
-        Parameters
-        ----------
-        what : class description or classifier
-            `Constants`, `Finite`, `VC`, `Trees`, `LinearLabels` for functions that answer with a label; `Linear`,
-            `Kernel`, `Network` for scores. Of a classifier the class is read from its kind and settings.
-        X : array of shape (n, d)
-            The cases; for `Kernel` their kernel matrix; for classifiers and "random labels" whatever they take.
-        method : {"auto", "closed", "monte carlo", "random labels"}
-            "closed": a formula. "monte carlo": the mean over random signs, where the best function for given signs can
-            be computed. "random labels": fit the classifier to random labels, which works for every classifier but only
-            says how much noise it has followed. "auto": exact where possible, else the formula.
-        draws : int or None
-            Random draws: 1,000, or 10 for random labels.
-        n_classes : int
-            For classifiers.
-        random_state : int, RandomState or None
+    Parameters
+    ----------
+    what : class description or classifier
+        `Constants`, `Finite`, `VC`, `Trees`, `LinearLabels` for functions that answer with a label; `Linear`,
+        `Kernel`, `Network` for scores. Of a classifier the class is read from its kind and settings.
+    X : array of shape (n, d)
+        The cases; for `Kernel` their kernel matrix; for classifiers and "random labels" whatever they take.
+    method : {"auto", "closed", "monte carlo", "random labels"}
+        "closed": a formula. "monte carlo": the mean over random signs, where the best function for given signs can
+        be computed. "random labels": fit the classifier to random labels, which works for every classifier but only
+        says how much noise it has followed. "auto": exact where possible, else the formula.
+    draws : int or None
+        Random draws: 1,000, or 10 for random labels.
+    n_classes : int
+        For classifiers.
+    random_state : int, RandomState or None
 
-        Returns
-        -------
-        Rademacher
+    Returns
+    -------
+    Rademacher
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.tree import DecisionTreeClassifier
-        >>> from memclf.bounds import Linear, rademacher
-        >>> X = np.random.default_rng(0).normal(size=(200, 2))
-        >>> print(rademacher(Linear(norm=1.0), X, method="monte carlo", random_state=0))
-        0.0885 ± 0.0014 (estimate: 1,000 draws of random signs, linear scores)
-        >>> print(rademacher(DecisionTreeClassifier(max_depth=2), X))
-        0.4557 (upper bound: Massart's lemma, trees of at most 3 cuts on 2 features)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from memclf.bounds import Linear, rademacher
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> print(rademacher(Linear(norm=1.0), X, method="monte carlo", random_state=0))
+    0.0885 ± 0.0014 (estimate: 1,000 draws of random signs, linear scores)
+    >>> print(rademacher(DecisionTreeClassifier(max_depth=2), X))
+    0.4557 (upper bound: Massart's lemma, trees of at most 3 cuts on 2 features)
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}")

@@ -1,4 +1,4 @@
-"""What bounds assume, one function for each assumption; each says whether a fitted classifier meets it."""
+"""What bounds assume, and whether a fitted classifier meets it: one function per assumption."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ def of_training_cases(
     counted: bool = True,
     ties_counted: bool = False,
 ) -> tuple[Assumption, ...]:
-    """What all bounds from training cases assume. `counted`: they pay for a learned similarity and thresholds."""
+    """What bounds from training cases assume.
+
+    `counted`: the bound pays for a learned similarity and for fitted thresholds. `ties_counted`: it pays for the order
+    of the memories.
+    """
     return (
         same_distribution(),
         nothing_tuned(),
@@ -74,7 +78,7 @@ def similarity(inputs: Inputs, *, counted: bool) -> Assumption:
 
 
 def thresholds(inputs: Inputs, *, counted: bool) -> Assumption:
-    """`counted`: the bound pays for fitted thresholds, under the paper's rule and without a fallback classifier."""
+    """`counted`: the bound pays for fitted thresholds (not with every rule and fallback)."""
     text = "thresholds were fixed beforehand, or fitting them is counted"
     if "thresholds" in inputs.given:
         return Assumption("thresholds", text, True, AS_YOU_SAY)

@@ -32,7 +32,7 @@ class Kind:
     label: ClassVar[str]
     #: Whether it is about the cases that the classifier was fitted on.
     uses_training_cases: ClassVar[bool] = True
-    #: Whether `extrapolate` says what the bound would be with more cases.
+    #: Whether `extrapolate` gives the value for more cases.
     extrapolates: ClassVar[bool] = False
 
     def parts(self, inputs: Inputs) -> Parts:
@@ -52,7 +52,7 @@ class Kind:
         return Bound(self.name, value, inputs.delta, inputs.n, inputs.q, terms, memories, stated)
 
     def extrapolate(self, bound: Bound, n: int, log_similarities: float, *, memories_given: bool) -> float:
-        """The value for n cases, more than there are, if shares of errors and of cases stayed as they are.
+        """The value for n cases, more than there are, if the shares of errors and cases stay.
 
         `log_similarities`: by how much the ln of the number of similarities grows.
         """

@@ -1,4 +1,4 @@
-"""Bounds for memories that are independent of the training cases: direct, and the paper's, repaired and as printed."""
+"""Bounds for memories that are independent of the training cases, the paper's among them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/th
 
 
 class Branches(Kind):
-    """Every classifier and every selector is judged on all cases; sections 2.1 to 2.3 of the specification.
+    """Bounds that judge every classifier and every selector on all cases.
 
+    See sections 2.1 to 2.3 of the specification.
     Each memory adds the smaller of two sides: the share of cases that it answers rightly, which gives the memory up,
     or the complexities of its selector and its classifier.
     """
 
     factor: ClassVar[int] = 4
     weight: ClassVar[int] = 2  # of a classifier's complexity beside the selector's
-    margins: ClassVar[bool] = True  # whether errors may be counted up to a margin
+    margins: ClassVar[bool] = True  # whether errors can be counted up to a margin
 
     def branches(self, inputs: Inputs) -> list[int]:
         return inputs.branches

@@ -1,4 +1,4 @@
-"""The complexity of a class of functions, or of an estimator: by its class, or by fitting it to random labels."""
+"""The Rademacher complexity of a class of functions or of an estimator."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def always_predicts_one_class(estimator: Any) -> bool:
 
 
 def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellings:
-    """The class of functions that an estimator chooses from, by its settings; not what it has learned.
+    """The class of functions that an estimator chooses from, by its settings.
 
     Examples
     --------
@@ -116,7 +116,9 @@ def rademacher(
     n_classes: int = 2,
     random_state: Any = None,
 ) -> Rademacher:
-    """The empirical Rademacher complexity of a class of functions, with values -1 and 1 or real ones, on the cases X.
+    """The empirical Rademacher complexity of a class of functions on the cases X.
+
+    It is for functions with values -1 and 1, or for scores.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class Compression(Kind):
 
     @staticmethod
     def _union(inputs: Inputs, costs: list[Cost]) -> float:
-        """ln(2 / delta) and ln of everything but the similarity that was chosen after seeing the cases."""
+        """ln(2 / delta), and ln of all choices made after seeing the cases but the similarity."""
         n, q = inputs.n, inputs.q
         union = math.log(2 / inputs.delta) + sum(cost.union for cost in costs)
         single = any(cost.single for cost in costs)  # which clusters hold one class only was found in the data

@@ -1,4 +1,4 @@
-"""Bounds for several numbers of memories and of cases, and the number of memories with the smallest bound."""
+"""Bounds for several numbers of memories and of cases, and the best of them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class BoundCurve:
 
     @property
     def best(self) -> Point:
-        """The smallest bound among those computed with all cases; of equal ones, the one with the fewest memories."""
+        """The smallest bound with all cases; of equal ones, that with the fewest memories."""
         real = [point for point in self.points if not point.extrapolated]
         most = max(point.n for point in real)
         return min((p for p in real if p.n == most), key=lambda point: (point.value, point.n_memories))
@@ -93,7 +93,7 @@ def bound_curve(
     verbose: int = 0,
     **options: Any,
 ) -> BoundCurve:
-    """Fit the classifier with several numbers of memories, on several numbers of cases, and compute the bound of each.
+    """Bounds for several numbers of memories and of cases; fits the classifier for each.
 
     Parameters
     ----------

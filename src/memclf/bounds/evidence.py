@@ -1,4 +1,4 @@
-"""What a fitted classifier does with the cases that a bound is about, and whether they are the right cases.
+"""What a fitted classifier does with the cases of a bound, and whether they are the right ones.
 
 The only module of `bounds` that reads a memory classifier's settings; the others read them through the functions here.
 """
@@ -132,7 +132,7 @@ class Evidence:
 
 
 def collect(clf: FittedMemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Iterable[str]) -> Evidence:
-    """Route and answer the cases once; raise if they are not the cases that the kind of bound needs."""
+    """Route and answer the cases once; raise if they are not the cases that the bound needs."""
     training = not held_out and "memories" not in given
     X = _cases.remembering(_cases.read_once(_cases.as_cases(X)))
     y = np.asarray(y)
@@ -188,7 +188,7 @@ def _check_same(clf: FittedMemoryClassifier, X: Any, nearest: Array, codes: Arra
 
 
 def same_cases(A: Any, B: Any) -> Array:
-    """Which cases of two collections of one length are equal, numbers up to rounding; all, if that cannot be known."""
+    """Which cases of two collections are equal, up to rounding; all, if it cannot be known."""
     if not _comparable(A, B):
         return np.ones(_cases.count(A), dtype=bool)
     if _cases.is_table(A):
@@ -228,7 +228,7 @@ def _is_matrix(cases: Any) -> bool:
 
 
 def _keys(cases: Any) -> list[Any]:
-    """One hashable value for each case, equal for equal cases: an image's pixels, a sparse row's entries."""
+    """One hashable value for each case, equal for equal cases."""
     if sp.issparse(cases):
         rows = cases.tocsr(copy=True)
         rows.sum_duplicates()

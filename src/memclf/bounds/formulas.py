@@ -38,7 +38,7 @@ def log_argmax_linear(n: int, width: int, n_classes: int) -> float:
     """ln of the number of ways in which "the largest of K linear scores" can label n cases.
 
     The answers depend on the signs of the n K (K - 1) / 2 differences of scores, each linear in the (K - 1) (width + 1)
-    numbers that matter: so many hyperplanes cut a space of that dimension into at most ``sum of binomials`` parts.
+    numbers that matter: that many hyperplanes cut a space of that dimension into at most ``sum of binomials`` parts.
     For two classes this is Sauer's lemma for half-spaces. Never more than K labels for each case.
 
     >>> round(math.exp(log_argmax_linear(3, 1, 2)))  # three points on a line: 6 of the 8 ways, and 7 is what is proved
@@ -54,7 +54,10 @@ def log_argmax_linear(n: int, width: int, n_classes: int) -> float:
 
 
 def massart(log_count: float, n: int) -> float:
-    """Complexity of so many functions with values 0 and 1 on n cases: Massart's lemma, centred at 1/2."""
+    """Complexity of a number of functions with values 0 and 1 on n cases (Massart's lemma).
+
+    `log_count`: ln of the number. The functions are centred at 1/2.
+    """
     return math.sqrt(max(0.0, log_count) / (2 * n))
 
 
@@ -95,8 +98,9 @@ def mean_largest_walk(counts: Array) -> float:
 
 
 def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0, *, rho: float | None = None) -> float:
-    """C of the repaired cascade bound for q memories and the branch for unknown; `extra`: ln of other choices.
+    """C of the repaired cascade bound for q memories and the branch for unknown.
 
+    `extra`: ln of other choices.
     `rho` is the margin of the cascade theorem, at most 1 / (q + 1), which is also the default.
     """
     families = q + 1
@@ -109,7 +113,7 @@ def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0, *, rho:
 
 
 def printed_confidence(n: int, families: int, delta: float, q: int) -> float:
-    """C as the paper prints it, with 1 / delta, and with rho = 1 / q, which the paper leaves open."""
+    """C as the paper prints it, with rho = 1 / q, which the paper leaves open."""
     if families < 2:
         raise ValueError("the printed bound divides by log q, which is 0 for one memory: it is not defined")
     inner = math.log(n / (q**2 * math.log(families)))
@@ -120,12 +124,15 @@ def printed_confidence(n: int, families: int, delta: float, q: int) -> float:
 
 
 def confidence(union: float, n: int) -> float:
-    """The price of holding for all choices at once; `union` is ln(2 / delta) and ln of the number of choices."""
+    """The price of holding for all choices at once.
+
+    `union`: ln(2 / delta), and ln of the number of choices.
+    """
     return 3 * math.sqrt(union / (2 * n))
 
 
 def direct_confidence(n: int, branches: int, delta: float, extra: float = 0.0) -> float:
-    """The price of a union over all subsets of the branches in the direct bound; `extra`: ln of other choices."""
+    """The price of a union over all subsets of the branches; `extra`: ln of other choices."""
     return confidence(branches * math.log(2) + math.log(2 / delta) + extra, n)
 
 
@@ -138,7 +145,7 @@ def compression_confidence(n: int, q: int, delta: float, extra: float = 0.0) -> 
 
 
 def binomial_upper(errors: int, n: int, delta: float) -> float:
-    """The largest risk that would still show so few errors among n new cases with probability delta.
+    """The largest risk that shows at most this number of errors with probability delta.
 
     >>> round(binomial_upper(0, 59, 0.05), 3)
     0.05

@@ -1,4 +1,4 @@
-"""Classes of functions, and how rich each is on given cases: its empirical Rademacher complexity.
+"""Classes of functions, and the empirical Rademacher complexity of each.
 
 Rad = (1/n) E sup over the class of the sum of eps_i h(x_i), where the eps are random signs: how well the best function
 of the class follows pure noise. 0 for a single function, 1 for the class of all functions with values -1 and 1.
@@ -125,7 +125,7 @@ class VC(Labellings):
 
 @dataclass(frozen=True)
 class LinearLabels(Labellings):
-    """The class with the largest of `n_classes` linear scores, without a limit on the scores' size."""
+    """The label with the largest of `n_classes` linear scores of any size."""
 
     width: int
     n_classes: int = 2
@@ -173,7 +173,10 @@ class Anything(Labellings):
 
 @dataclass(frozen=True)
 class Finite(Labellings):
-    """Finitely many functions with values -1 and 1: their number, or their values on the cases (one row each)."""
+    """Finitely many functions with values -1 and 1.
+
+    `functions` is their number, or their values on the cases, one row for each function.
+    """
 
     functions: Any
 
@@ -233,7 +236,7 @@ class Linear(FunctionClass):
 
 @dataclass(frozen=True)
 class Kernel(FunctionClass):
-    """Scores of norm at most `norm` in the space of a kernel. The cases are given by their kernel matrix."""
+    """Scores of norm at most `norm` in the space of a kernel; X is the kernel matrix."""
 
     norm: float = 1.0
 
@@ -253,7 +256,7 @@ class Kernel(FunctionClass):
 
 @dataclass(frozen=True)
 class Network(FunctionClass):
-    """Scores of a ReLU network, by the norms of its layers' matrices (biases as a further column; see the docs).
+    """Scores of a ReLU network, by the norms of its layers' matrices; biases are a column.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ GIVEN = ("similarity", "thresholds", "memories", "inputs")
 
 @dataclass(frozen=True)
 class Inputs:
-    """A fitted classifier, what it does with the cases, and the options of `generalization_bound`."""
+    """A fitted classifier, the evidence, and the options of `generalization_bound`."""
 
     clf: FittedMemoryClassifier
     evidence: Evidence

@@ -1,4 +1,4 @@
-"""What a local classifier costs in a bound: its errors, and the complexity of the class that it was chosen from."""
+"""What a local classifier costs in a bound: its errors, and the complexity of its class."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def cost_of(
     fitted : bool
         Whether the estimator is fitted, rather than the template of one.
     margins : bool
-        Whether errors may be counted up to a margin.
+        Whether errors can be counted up to a margin.
     how : "auto", "random labels", number or function of (estimator, cases)
     """
     n, n_classes, wrong = len(correct), len(classes), ~correct
@@ -167,7 +167,7 @@ def _union(power: int, n_classes: int) -> float:
 
 
 def _too_wide(family: Any, evenly: int) -> bool:
-    """Whether linear scores can label the cases in every way, so that their size must be bounded instead.
+    """Whether linear scores can label the cases in every way, so that counting fails.
 
     It depends only on numbers that are known before any case is seen.
     """
@@ -176,7 +176,7 @@ def _too_wide(family: Any, evenly: int) -> bool:
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores (one column per class of the estimator, or one for two classes) of a class with a norm.
+    """Scores of a class with a norm: one column for each class, or one for two classes.
 
     `unit` is the complexity of one score of norm 1.
     """
@@ -222,7 +222,7 @@ def _linear(rows: Array, weight: Array, bias: Array, how: str, given: str) -> _S
 
 
 def _kernel(svc: Any, rows: Any) -> _Scores | None:
-    """The scores of a support vector machine, with the intercept as a constant added to the kernel."""
+    """The scores of a support vector machine; the intercept is a constant in the kernel."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
     if callable(svc.kernel) or svc.kernel not in ("rbf", "poly", "linear"):
@@ -251,7 +251,7 @@ def _mlp_scores(mlp: Any, rows: Any) -> Array:
 
 
 def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_classes: int, steps: str) -> Cost:
-    """Count cases that are answered rightly by less than a margin as errors, so that the scores' size can be bounded.
+    """The cost when right answers by less than a margin count as errors.
 
     Only the ratio of norm and margin matters. It is rounded up to a power of two, which can be chosen after seeing the
     data for the price of a union over the powers. Power 0 stands for plain errors and the class of all functions.
@@ -279,7 +279,7 @@ def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_cla
 
 
 def _margins(values: Array, columns: Array, codes: Array) -> Array:
-    """The lead of the true class's score over the others; minus infinity if the estimator does not know the class."""
+    """The lead of the true class's score; minus infinity if its class is not known."""
     if values.shape[1] == 1:
         lead = np.where(codes == columns[-1], values[:, 0], -values[:, 0])
         return np.where(np.isin(codes, columns), lead, -np.inf)

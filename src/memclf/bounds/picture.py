@@ -16,7 +16,7 @@ FAR = 3.0  # bars longer than this are cut, and their length is written beside t
 
 
 def draw(bounds: Sequence[Any], axes: Any = None) -> Any:
-    """Draw one bar for each bound, its terms end to end, and a line at 1, where a bound becomes vacuous."""
+    """Draw one bar for each bound, its terms end to end, and a line at 1."""
     figure, axes = _axes(axes, (8, 1.6 + 0.55 * len(bounds)))
     limit = max(1.15, min(FAR, 1.08 * max(bound.value for bound in bounds)))
     labelled: set[str] = set()
@@ -43,7 +43,7 @@ def draw(bounds: Sequence[Any], axes: Any = None) -> Any:
         )
     axes.axvline(1.0, color=RED, lw=1.5, ls="--")
     beside = {"ha": "left", "x": 1.0 + 0.01 * limit} if limit > 1.5 else {"ha": "right", "x": 1.0 - 0.01 * limit}
-    axes.text(y=-0.62, s="from 1 on it says nothing", color=RED, fontsize=8, va="bottom", **beside)
+    axes.text(y=-0.62, s="vacuous from 1 on", color=RED, fontsize=8, va="bottom", **beside)
     axes.set_yticks(range(len(bounds)), [bound.kind for bound in bounds])
     axes.set_ylim(len(bounds) - 0.45, -0.9)
     axes.set_xlim(0, limit)
@@ -56,7 +56,7 @@ def draw(bounds: Sequence[Any], axes: Any = None) -> Any:
 
 
 def draw_curve(curve: Any, axes: Any = None) -> Any:
-    """Draw the bound over the number of memories, one line for each number of cases, with the best one marked."""
+    """Draw the bound over the number of memories, one line for each number of cases."""
     figure, axes = _axes(axes, (7, 4))
     shades = ["#3b6fb5", "#e08a3c", "#6aa89a", "#8f7fb8", "#555555"]
     for number, n in enumerate(sorted({point.n for point in curve.points})):

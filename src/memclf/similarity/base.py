@@ -29,7 +29,7 @@ USE_GOWER = (
 
 
 class Similarity(BaseEstimator):
-    """Base of all similarities: write `compare`, and `_fit` and `_describe` if there is something to learn.
+    """Base of all similarities: define `compare`, and `_fit` and `_describe` if needed.
 
     Parameters common to all
     ------------------------
@@ -187,7 +187,7 @@ def rows_of_numbers(F: Any) -> Array:
 
 
 def is_transformer(features: Any) -> bool:
-    """Whether features see batches of cases (scikit-learn's transformers) or are a function of one case."""
+    """Whether features are a transformer of many cases, rather than a function of one."""
     return hasattr(features, "transform")  # a transformer need not derive from any class
 
 
@@ -250,7 +250,7 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
 
 
 class OutOfRange(SimilarityError):
-    """A value that is no similarity, at row i and column j of a block; `compared` gives the cases their names."""
+    """A value outside [0, 1] at row i and column j of a block; `compared` names the cases."""
 
     def __init__(self, i: int, j: int, value: float):
         super().__init__(f"the similarity at row {i} and column {j} is {value}, not a number from 0 to 1")
@@ -258,7 +258,7 @@ class OutOfRange(SimilarityError):
 
 
 def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Array:
-    """Similarities of `A` and `B`, checked; `rows` and `columns` are the names of the cases in messages."""
+    """Similarities of `A` and `B`, checked; messages name cases by `rows` and `columns`."""
     try:
         return checked(similarity, similarity.compare(A, B), (len(rows), len(columns)))
     except OutOfRange as error:
@@ -294,5 +294,5 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
 
 
 def case_name(position: int) -> str:
-    """How messages call a case: training cases by row, cases to be answered by their place in the batch."""
+    """The name of a case in messages: its row in training, or its place in the batch."""
     return f"case {position}" if position >= 0 else f"new case {-position - 1}"

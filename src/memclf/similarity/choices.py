@@ -1,4 +1,4 @@
-"""How many similarities training could have produced: what a bound pays for a similarity that is learned."""
+"""How many similarities training could have produced; bounds pay for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Choices:
 
     @classmethod
     def unknown(cls, learner: str) -> Choices:
-        """The choices of a learner about which nothing is known; `learner` is the subject of the sentence."""
+        """The choices of a learner about which nothing is known."""
         return cls(0.0, None, (f"what {learner} learned from the cases, if anything, is not counted",))
 
     def __add__(self, other: Choices) -> Choices:

@@ -36,7 +36,7 @@ def holds_numbers(values: Array) -> bool:
 
 
 def describe_other_values(F: Any) -> str:
-    """The columns that hold texts or dates in place of numbers, each with the first such value; "" if there are none.
+    """The columns that hold texts or dates, each with the first such value; "" for none.
 
     >>> describe_other_values([[1, "no"], [2, "yes"]])
     "1 ('no')"

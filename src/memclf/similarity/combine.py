@@ -106,7 +106,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
     def _validate(self) -> None:
         if not self.similarities:
             raise ValueError("similarities must hold at least one (name, similarity) pair")
-        for entry in self.similarities:
+        for entry in self.similarities:  # any object that can compare will do, whatever its class
             if not (isinstance(entry, (tuple, list)) and len(entry) == 2 and hasattr(entry[1], "compare")):
                 raise TypeError(f"similarities must be (name, similarity) pairs, got {entry!r}")
         names = [name for name, _ in self.similarities]

@@ -85,7 +85,7 @@ class RBFSimilarity(NumericSimilarity):
         return F - self.centre_
 
     def compare(self, A: Any, B: Any) -> Array:
-        gamma = getattr(self, "gamma_", self.gamma)
+        gamma = getattr(self, "gamma_", self.gamma)  # with gamma given, compare works before fit
         if gamma is None:
             raise NotFittedError("RBFSimilarity has no scale yet: fit it first, or give gamma")
         # Slightly smaller norms make the distance of a case to itself exactly zero in spite of rounding.
@@ -115,7 +115,7 @@ def _squares(A: Any) -> Array:
 
 
 def _halved(F: Any, times: Array) -> Any:
-    """Each row, halved as often as `times` says. Halving is exact, and squares stay within the range of numbers."""
+    """Each row, halved `times` times: exact, and squares stay within the range of floats."""
     if not sp.issparse(F):
         return np.ldexp(F, -times[:, None])
     halved = F.copy()

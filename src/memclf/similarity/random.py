@@ -14,7 +14,7 @@ from memclf.similarity.base import Similarity
 
 
 class RandomSimilarity(Similarity):
-    """Two cases are alike when they were drawn into the same random group; groups have given sizes.
+    """Two cases are alike when they were drawn into the same random group.
 
     It is a control: a memory classifier with random groups of the sizes of another one's clusters has as many local
     classifiers, trained on as many cases each. The group of an image depends on its key alone, so that it stays the

@@ -12,8 +12,9 @@ from memclf.similarity.numeric import RBFSimilarity
 
 
 class RankSimilarity(RBFSimilarity):
-    """`RBFSimilarity` of ranks: every number is replaced by the share of training cases that have less.
+    """`RBFSimilarity` of ranks: two cases are alike when few training cases lie between.
 
+    Every number is replaced by its rank, the share of training cases with a smaller one.
     Ranks need no scale, and skewed columns do no harm: between 1 % and 2 % of a leaf affected there may lie as many
     cases as between 10 % and 40 %. Outside the range of the training numbers the rank continues, by 1 for every width
     of the range, so a number far outside is similar to none. Within a gap between training numbers the rank is
@@ -67,7 +68,7 @@ class RankSimilarity(RBFSimilarity):
 
 
 def _rank(column: Array, values: Array, ranks: Array) -> Array:
-    """Interpolate ranks between training numbers; outside their range add 1 for every width of it."""
+    """Interpolate ranks between training numbers; outside, add 1 for every width of the range."""
     width = values[-1] - values[0]
     outside = column - np.clip(column, values[0], values[-1])
     return np.interp(column, values, ranks) + outside / (width if width > 0 else 1.0)

@@ -190,6 +190,6 @@ def _known(values: Array) -> Array:
 
 
 def _codes(values: Array, known: Array) -> Array:
-    """The number of each category. Categories that training did not have get -1, which equals none of the others."""
+    """The number of each category; -1 for categories that training did not have."""
     number = {value: float(code) for code, value in enumerate(known)}
     return np.array([np.nan if is_missing(v) else number.get(v, -1.0) for v in values.tolist()])

@@ -1,4 +1,4 @@
-"""The paper's similarity: two cases are alike when a decision tree on expert features gives them one class."""
+"""The paper's similarity: a decision tree on expert features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memclf.similarity.choices import Choices, log_trees
 
 
 class TreeSimilarity(NumericSimilarity):
-    """Two cases are alike when a decision tree, fitted to the training labels, puts them together.
+    """Two cases are alike when a decision tree, fitted to the labels, gives them one class.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 import memclf
+from memclf.bounds import KINDS
 from memclf.exceptions import MemclfError, UntrustedTypeError
 
 if TYPE_CHECKING:
@@ -263,8 +264,7 @@ def bound_command(
     kind: Annotated[
         list[str] | None,
         typer.Option(
-            help="compression, direct, cascade, paper-min, paper, held-out, or all (but held-out); repeat it. "
-            "Default: compression."
+            help=f"{', '.join(KINDS)}, or all (those from the training cases); repeat it. Default: compression."
         ),
     ] = None,
     delta: Annotated[float, typer.Option(help="A bound may fail with this probability.")] = 0.05,
@@ -285,7 +285,7 @@ def bound_command(
     ] = None,
 ) -> None:
     """Say what theory promises for a saved memory classifier: how many new cases it answers wrongly at most."""
-    from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS, Bound, bounds_of
+    from memclf.bounds import HELD_OUT, TRAINING_KINDS, Bound, bounds_of
     from memclf.casefiles import read_cases
     from memclf.classifier import MemoryClassifier
 

@@ -9,6 +9,7 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
+from memclf.bounds import KINDS
 from memclf.exceptions import MissingExtraError
 from memclf.report import charts, contents, findings, promises, sheets, tables, words
 from memclf.report.run import Contender, Run
@@ -200,6 +201,7 @@ def _environment(escape: bool) -> Any:
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"terms": words.TERMS, "captions": words.CAPTIONS, "kinds": words.BOUNDS, "heat": HEAT}
+    found.globals |= {"terms": words.TERMS, "captions": words.CAPTIONS, "heat": HEAT}
+    found.globals |= {"kinds": {name: kind.label for name, kind in KINDS.items()}}
     found.globals |= {"style": Markup(style.read_text(encoding="utf-8"))}
     return found

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memclf.bounds import Bound, picture
+from memclf.bounds import HELD_OUT, Bound, picture
+from memclf.bounds.terms import CHOICE_LOOK, look_of
 from memclf.report import words
 from memclf.report.charts import INK, NARROW, PAPER, Chart, figure, kept
 from memclf.report.run import Promised, Run
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table
 
-HELD_OUT = "held-out"
 DIGITS = 3
 
 
@@ -21,7 +21,7 @@ def table(run: Run) -> Table | None:
         return None
     several = len(run.promised) > 1
     parts = dict.fromkeys(_part(term.name) for each in run.promised for bound in each.bounds for term in bound.terms)
-    ordered = sorted(parts, key=lambda part: part == picture.CHOICE[0])  # last, as in the bars
+    ordered = sorted(parts, key=lambda part: part == CHOICE_LOOK.label)  # last, as in the bars
     columns = [
         Column("Bound"),
         *([Column("Model")] if several else []),
@@ -46,7 +46,7 @@ def table(run: Run) -> Table | None:
 
 def _part(name: str) -> str:
     """Terms that play the same part in different kinds of bounds share a column, as they share a colour."""
-    return picture.LOOKS.get(name, (name,))[0]
+    return look_of(name).label
 
 
 def _sure(run: Run) -> str:

@@ -1,7 +1,7 @@
-"""Classes of functions, and how rich each is on given cases: its empirical Rademacher complexity.
+"""Classes of functions, and the empirical Rademacher complexity of each.
 
-Rad = (1/n) E sup over the class of the sum of eps_i h(x_i), the eps being random signs: how well the best function
-of the class follows pure noise. 0 for a single function, 1 for a class with values -1 and 1 that can do anything.
+Rad = (1/n) E sup over the class of the sum of eps_i h(x_i), where the eps are random signs: how well the best function
+of the class follows pure noise. 0 for a single function, 1 for the class of all functions with values -1 and 1.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.bounds import formulas
 
 EXACT, UPPER, ESTIMATE, HEURISTIC, GIVEN = "exact", "upper bound", "estimate", "heuristic", "as given"
-ENUMERATE = 14  # cases up to which all 2**n rows of signs are gone through
+ENUMERATE = 14  # up to this many cases, all 2**n rows of signs are enumerated
 
 
 @dataclass(frozen=True)
 class Rademacher:
-    """A complexity and how far it may be trusted.
+    """A complexity, and how far it can be trusted.
 
-    For functions with values -1 and 1, or scores. In bounds the complexities of local classifiers are those of
-    "right or not", with values 0 and 1: half of it.
+    It is for functions with values -1 and 1, or for scores. Bounds need the complexity of "the answer is right", with
+    values 0 and 1, which is half as large.
 
     Attributes
     ----------
@@ -34,8 +34,8 @@ class Rademacher:
     flag : {"exact", "upper bound", "estimate", "heuristic"}
         An estimate is right on average; a heuristic is too small where the learner misses the best function.
     error : float
-        Monte Carlo error, 0 where nothing was drawn. Of an estimate: one standard error. Of a heuristic: what the mean
-        of the draws may be off by, 95 % sure.
+        The Monte Carlo error; 0 where nothing was drawn. Of an estimate: one standard error. Of a heuristic: the
+        half-width of a 95 % interval for the mean of the draws.
     how : str
     """
 
@@ -54,10 +54,18 @@ def _at_least(name: str, value: Any, least: float) -> None:
         raise ValueError(f"{name} must be at least {least}, got {value!r}")
 
 
+class FunctionClass:
+    """A class of functions."""
+
+    def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
+        """The complexity on the cases X; the parameters are those of `memclf.bounds.rademacher`."""
+        raise NotImplementedError(f"{type(self).__name__} must define rademacher")
+
+
 # --------------------------------------------------------------------------------- classes that answer with a label
 
 
-class Labellings:
+class Labellings(FunctionClass):
     """A class of functions that can label n cases in finitely many ways."""
 
     what = "functions"
@@ -68,7 +76,7 @@ class Labellings:
 
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         if method == "monte carlo":
-            raise ValueError(f"{type(self).__name__} has no Monte Carlo: its functions cannot be gone through")
+            raise ValueError(f"{type(self).__name__} has no Monte Carlo: its functions cannot be listed")
         n = len(X)
         found = formulas.massart_signs(self.log_count(n), n)
         if found >= 1:
@@ -117,7 +125,7 @@ class VC(Labellings):
 
 @dataclass(frozen=True)
 class LinearLabels(Labellings):
-    """The largest of `n_classes` linear scores, of whatever size."""
+    """The label with the largest of `n_classes` linear scores of any size."""
 
     width: int
     n_classes: int = 2
@@ -132,7 +140,7 @@ class LinearLabels(Labellings):
 
 @dataclass(frozen=True)
 class Trees(Labellings):
-    """Decision trees of at most this depth, or with at most so many cuts."""
+    """Decision trees with at most this depth, or with at most this number of cuts."""
 
     n_features: int
     depth: int | None = None
@@ -151,7 +159,7 @@ class Trees(Labellings):
 
 @dataclass(frozen=True)
 class Anything(Labellings):
-    """A learner of which nothing is known."""
+    """All functions: the class of a classifier about which nothing is known."""
 
     name: str = "functions"
 
@@ -165,7 +173,10 @@ class Anything(Labellings):
 
 @dataclass(frozen=True)
 class Finite(Labellings):
-    """So many functions with values -1 and 1; or these, given by their values on the cases (one row each)."""
+    """Finitely many functions with values -1 and 1.
+
+    `functions` is their number, or their values on the cases, one row for each function.
+    """
 
     functions: Any
 
@@ -199,7 +210,7 @@ class Finite(Labellings):
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(FunctionClass):
     """Scores <w, x> with the `order`-norm of w at most `norm`; order 1 or 2."""
 
     norm: float = 1.0
@@ -224,8 +235,8 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """Scores of norm at most `norm` in the space of a kernel. The cases are given by their kernel matrix."""
+class Kernel(FunctionClass):
+    """Scores of norm at most `norm` in the space of a kernel; X is the kernel matrix."""
 
     norm: float = 1.0
 
@@ -244,8 +255,8 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Network:
-    """Scores of a ReLU network, by the norms of its layers' matrices (biases as a further column; see the docs).
+class Network(FunctionClass):
+    """Scores of a ReLU network, by the norms of its layers' matrices; biases are a column.
 
     Parameters
     ----------
@@ -273,7 +284,7 @@ class Network:
     def rademacher(self, X: Array, method: str, draws: int, rng: Any) -> Rademacher:
         X, n, depth = np.asarray(X, dtype=float), len(X), len(self.norms)
         if method == "monte carlo":
-            raise ValueError("a network has no Monte Carlo: nobody can find the best of all networks")
+            raise ValueError("a network has no Monte Carlo: the best of all networks cannot be found")
         product, size = float(np.prod(self.norms)), float(np.linalg.norm(X))
         if self.by == "frobenius":
             found = size * (math.sqrt(2 * depth * math.log(2)) + 1) * product / n
@@ -296,9 +307,9 @@ def by_norms(by: str) -> str:
 
 
 def _drawn(best: Any, n: int, draws: int, rng: Any, what: str) -> Rademacher:
-    """The mean over random signs of what the best function of the class makes of them."""
+    """The mean over random signs of the correlation that the best function of the class reaches."""
     parts = []
-    for part in _cases.chunks(draws, max(1, 2**22 // n)):
+    for part in containers.chunks(draws, max(1, 2**22 // n)):
         signs = rng.choice([-1.0, 1.0], size=(part.stop - part.start, n))
         parts.append(best(signs) / n)
     found = np.concatenate(parts)

@@ -1,24 +1,43 @@
-"""What a local classifier costs in a bound: errors on its cases, and how rich the class is that it was picked from."""
+"""What a local classifier costs in a bound: its errors, and the complexity of its class."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.bounds import formulas
-from memclf.bounds.classes import EXACT, GIVEN, HEURISTIC, UPPER, Anything, Constants, LinearLabels, Trees
-from memclf.bounds.complexity import class_of, last_step, learned_steps, random_labels
+from memclf.bounds.complexity import class_of, last_step, learned_steps, n_features_of, random_labels
+from memclf.bounds.function_classes import (
+    EXACT,
+    GIVEN,
+    HEURISTIC,
+    UPPER,
+    Anything,
+    Constants,
+    LinearLabels,
+    Rademacher,
+    Trees,
+)
 
 COMPLEXITY = ("auto", "random labels")
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1
 SCALES = 60  # powers of two that norms are rounded up to
+
+
+@runtime_checkable
+class HasLinearHead(Protocol):
+    """A network whose last layer alone was trained on the cases."""
+
+    def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
+        """What the last layer sees of each case, its weights and its biases."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +47,16 @@ class Cost:
     Attributes
     ----------
     wrong : ndarray of bool
-        Cases that count as errors; with a margin, those that are right but too close too.
+        Cases that count as errors; with a margin, also those that are right by less than the margin.
     complexity : float
-        Of "answers this case rightly", which has values 0 and 1: half of that of answers -1 and 1.
+        Of "the answer is right", which has values 0 and 1: half of that of answers -1 and 1.
     flag, how : str
     union : float
-        ln of what was chosen after seeing the data: a norm.
+        ln of the number of choices made after seeing the data, as for a norm.
     single : bool
         Whether the class is that of constants because the cluster holds one class only.
     given : str
-        What is taken as given though it was learned, if anything.
+        What is treated as given although it was learned, if anything.
     """
 
     wrong: Array
@@ -59,6 +78,7 @@ def cost_of(
     width: int,
     evenly: int,
     constant: bool,
+    fitted: bool,
     margins: bool,
     how: Any,
 ) -> Cost:
@@ -66,7 +86,7 @@ def cost_of(
 
     Parameters
     ----------
-    estimator : fitted classifier
+    estimator : classifier
     X : cases
     codes : ndarray of int
         Their true classes, as positions in `classes` of the whole.
@@ -75,32 +95,35 @@ def cost_of(
     classes : ndarray
         All classes.
     width : int
-        Numbers of which a case consists, where the estimator does not say; 0 if it does not consist of numbers.
+        How many numbers a case has, where the estimator does not say; 0 if a case is no row of numbers.
     evenly : int
-        Cases that each memory would have if all had the same; what is decided by numbers of cases is decided by it.
+        How many cases each memory would have if all had the same number. Where the number of cases decides how to
+        count, this one is used: it is known before the memories are chosen.
     constant : bool
         Whether it is a constant in place of a classifier, because its cluster holds one class only.
+    fitted : bool
+        Whether the estimator is fitted, rather than the template of one.
     margins : bool
-        Whether errors may be counted up to a margin.
+        Whether errors can be counted up to a margin.
     how : "auto", "random labels", number or function of (estimator, cases)
     """
     n, n_classes, wrong = len(correct), len(classes), ~correct
     if callable(how):
         how = how(estimator, X)
     if not isinstance(how, str):
-        return _given(wrong, how)
+        return _cost_given(wrong, how)
     if how == "random labels" and not constant and n:
         found = random_labels(estimator, X, random_state=0)
         return Cost(wrong, found.value / 2, HEURISTIC, found.how)
     last = last_step(estimator)
-    width = int(getattr(last, "n_features_in_", width))
+    width = int(n_features_of(last) or width)
     family = Constants(n_classes) if constant else class_of(estimator, width, max(n, 1), n_classes)
     if isinstance(family, Constants):
         walk = formulas.mean_largest_walk(np.bincount(codes, minlength=n_classes))
         return Cost(wrong, max(0.0, walk) / max(n, 1), EXACT, f"one of {n_classes} constants", single=constant)
     union = 0.0
-    if isinstance(family, Trees) and hasattr(last, "tree_") and last.max_depth is None and last.max_leaf_nodes is None:
-        cuts = int(last.tree_.n_leaves) - 1  # as large as it has become, for the price of a union over all sizes
+    if isinstance(family, Trees) and fitted and last.max_depth is None and last.max_leaf_nodes is None:
+        cuts = int(last.tree_.n_leaves) - 1  # its size after fitting, for the price of a union over all sizes
         family, union = replace(family, cuts=cuts), math.log((cuts + 1) * (cuts + 2))
     if not isinstance(family, Anything) and width and not _too_wide(family, evenly):
         if not n:
@@ -109,11 +132,11 @@ def cost_of(
         if counted >= ANYTHING:
             cases = f"{n} cases" if n > 1 else "1 case"
             return Cost(wrong, ANYTHING, UPPER, f"{family.what} may label {cases} in every way", union)
-        return Cost(wrong, counted, UPPER, f"Massart's lemma, {family.what}", union, given=_taken(estimator))
-    scores = _scores_of(estimator, X, n_classes) if margins and n and hasattr(estimator, "classes_") else None
+        return Cost(wrong, counted, UPPER, f"Massart's lemma, {family.what}", union, given=_treated_as_given(estimator))
+    scores = _scores_of(estimator, X, n_classes) if margins and n and fitted else None
     if scores is None:
         name = Anything(type(last).__name__).what
-        if not n:  # without cases no margin was chosen, which is a choice too
+        if not n:  # without cases the power is 0, and the choice of a power is paid for
             return Cost(wrong, 0.0, EXACT, "no cases", _union(0, n_classes))
         if not isinstance(family, Anything) and width:
             return Cost(
@@ -121,18 +144,19 @@ def cost_of(
             )
         return Cost(wrong, ANYTHING, UPPER, f"{name} so all functions are counted")
     columns = np.searchsorted(classes, estimator.classes_)
-    return _by_margin(scores, columns, codes, wrong, n_classes, _taken(estimator, norms=True))
+    return _by_margin(scores, columns, codes, wrong, n_classes, _treated_as_given(estimator, norms=True))
 
 
-def _given(wrong: Array, how: Any) -> Cost:
-    value = float(getattr(how, "value", how)) / 2
-    if not value >= 0:
-        raise ValueError(f"a complexity is at least 0, got {how!r}")
-    return Cost(wrong, min(value, ANYTHING), getattr(how, "flag", GIVEN), getattr(how, "how", "") or "as given")
+def _cost_given(wrong: Array, complexity: Any) -> Cost:
+    """The cost for a complexity that the user gave."""
+    found = complexity if isinstance(complexity, Rademacher) else Rademacher(float(complexity), GIVEN)
+    if not found.value >= 0:
+        raise ValueError(f"a complexity is at least 0, got {complexity!r}")
+    return Cost(wrong, min(found.value / 2, ANYTHING), found.flag, found.how or "as given")
 
 
-def _taken(estimator: Any, *, norms: bool = False) -> str:
-    """What a classifier learned besides its last step, if that makes its class of functions larger."""
+def _treated_as_given(estimator: Any, *, norms: bool = False) -> str:
+    """The steps before a classifier that make its class of functions larger, in words."""
     learned = learned_steps(estimator, norms=norms)
     return f"the steps {', '.join(learned)} before the local classifiers" if learned else ""
 
@@ -143,16 +167,16 @@ def _union(power: int, n_classes: int) -> float:
 
 
 def _too_wide(family: Any, evenly: int) -> bool:
-    """Whether counting says nothing about linear scores, so that their size has to be looked at.
+    """Whether linear scores can label the cases in every way, so that counting fails.
 
-    Decided by numbers that are known before any case is seen.
+    It depends only on numbers that are known before any case is seen.
     """
     return isinstance(family, LinearLabels) and formulas.massart(family.log_count(evenly), evenly) >= ANYTHING
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """Scores (one column per class of the estimator, or one for two classes) of a class with a norm.
+    """Scores of a class with a norm: one column for each class, or one for two classes.
 
     `unit` is the complexity of one score of norm 1.
     """
@@ -165,15 +189,15 @@ class _Scores:
 
 
 def _scores_of(estimator: Any, X: Any, n_classes: int) -> _Scores | None:
-    n = _cases.count(X)
+    n = containers.count(X)
     last = last_step(estimator)
-    if hasattr(estimator, "linear_head"):  # a network, of which the last layer was trained here
+    if isinstance(estimator, HasLinearHead):
         rows, weight, bias = estimator.linear_head(X)
         return _linear(rows, weight, bias, "last layer of the network", "the network below its last layer")
     rows = estimator[:-1].transform(X) if isinstance(estimator, Pipeline) and len(estimator) > 1 else X
     if isinstance(last, LinearClassifierMixin):  # other `coef_` may be one for each pair of classes
-        rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows, dtype=float)
-        weight = last.coef_.toarray() if hasattr(last.coef_, "toarray") else np.atleast_2d(last.coef_)
+        rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows, dtype=float)
+        weight = last.coef_.toarray() if sp.issparse(last.coef_) else np.atleast_2d(last.coef_)
         bias = np.broadcast_to(np.asarray(last.intercept_, dtype=float), len(weight))
         return _linear(rows, weight, bias, "linear scores", "")
     if type(last).__name__ == "SVC" and len(last.classes_) == 2 and n_classes == 2:
@@ -191,14 +215,14 @@ def _scores_of(estimator: Any, X: Any, n_classes: int) -> _Scores | None:
 
 def _linear(rows: Array, weight: Array, bias: Array, how: str, given: str) -> _Scores:
     rows, weight = np.asarray(rows, dtype=float), np.column_stack([weight, bias]).astype(float)
-    if len(weight) > 1:  # what all classes have in common decides nothing
+    if len(weight) > 1:  # a part that all classes share does not change which is largest
         weight = weight - weight.mean(axis=0)
     rows = np.column_stack([rows, np.ones(len(rows))])
     return _Scores(rows @ weight.T, float(np.linalg.norm(weight)), float(np.linalg.norm(rows)) / len(rows), how, given)
 
 
 def _kernel(svc: Any, rows: Any) -> _Scores | None:
-    """The scores of a support vector machine, with the intercept as a constant added to the kernel."""
+    """The scores of a support vector machine; the intercept is a constant in the kernel."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
     if callable(svc.kernel) or svc.kernel not in ("rbf", "poly", "linear"):
@@ -226,11 +250,11 @@ def _mlp_scores(mlp: Any, rows: Any) -> Array:
     return values
 
 
-def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_classes: int, taken: str) -> Cost:
-    """Count cases that are answered rightly by less than a margin as errors, so that the scores' size can be bounded.
+def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_classes: int, steps: str) -> Cost:
+    """The cost when right answers by less than a margin count as errors.
 
-    Only the ratio of norm and margin matters. It is rounded up to a power of two, which may be chosen after seeing the
-    data for the price of a union over the powers; so may the way out, to count errors only and all functions.
+    Only the ratio of norm and margin matters. It is rounded up to a power of two, which can be chosen after seeing the
+    data for the price of a union over the powers. Power 0 stands for plain errors and the class of all functions.
     """
     margins = _margins(found.values, columns, codes)
     factor = 1.0 if found.values.shape[1] == 1 else 2 * math.sqrt(n_classes)
@@ -250,12 +274,12 @@ def _by_margin(found: _Scores, columns: Array, codes: Array, wrong: Array, n_cla
             counted, complexity, UPPER, f"{found.how}: too large for their margins, so all functions are counted", union
         )
     how = f"{found.how}, errors counted up to a margin of their norm / {2**power}"
-    given = " and ".join(each for each in (taken, found.given) if each)
+    given = " and ".join(each for each in (steps, found.given) if each)
     return Cost(counted, complexity, UPPER, how, union, given=given)
 
 
 def _margins(values: Array, columns: Array, codes: Array) -> Array:
-    """By how much the score of the true class leads; minus infinity where the estimator does not know the class."""
+    """The lead of the true class's score; minus infinity if its class is not known."""
     if values.shape[1] == 1:
         lead = np.where(codes == columns[-1], values[:, 0], -values[:, 0])
         return np.where(np.isin(codes, columns), lead, -np.inf)

@@ -38,7 +38,7 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
     if not content:
         raise ImageError(f"{path} is empty")
     try:
-        with _opened(content, max_pixels) as image:
+        with _open(content, max_pixels) as image:
             width, height = image.size
             if width * height > max_pixels:
                 raise ImageError(f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
@@ -54,7 +54,7 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
         raise ImageError(f"{path} is broken or truncated: {error}") from error
 
 
-def _opened(content: bytes, max_pixels: int) -> Image.Image:
+def _open(content: bytes, max_pixels: int) -> Image.Image:
     """The image with its header read. Pillow's own limit gives way to the caller's when that is higher."""
     with _pillow:
         usual = Image.MAX_IMAGE_PIXELS
@@ -109,7 +109,7 @@ def _to_bytes(image: Array, name: str) -> Pixels:
     return np.rint(image * 255).astype(np.uint8)
 
 
-def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
+def resize(image: Pixels, size: tuple[int, int]) -> Pixels:
     """The image at this height and width."""
     if image.shape[:2] == size:
         return image

@@ -14,9 +14,9 @@ from joblib import Parallel, delayed
 from memclf._cases import chunks, is_table, object_array
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
-from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image, resized
-from memclf.vision.kept import Kept, Notes
-from memclf.vision.listing import check_files, list_csv, list_folder, list_path
+from memclf.vision.cache import FeatureCache, PixelCache
+from memclf.vision.discover import check_files, list_csv, list_folder, list_path
+from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image, resize
 
 __all__ = ["IMAGE_SUFFIXES", "ImageCollection", "Pixels", "as_images", "read_image"]
 
@@ -80,8 +80,8 @@ class ImageCollection:
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._steps: tuple[_Corrupt | _Perturb, ...] = ()
-        self._kept: Kept | None = None
-        self._notes: Notes | None = None
+        self._kept: PixelCache | None = None
+        self._notes: FeatureCache | None = None
         self._rows: Array | None = None  # where the images are in `_kept` and `_notes`
 
     @classmethod
@@ -243,7 +243,7 @@ class ImageCollection:
         if self._kept is not None or not (self._steps or any(isinstance(source, Path) for source in self._sources)):
             return self
         new = self[:]
-        new._kept = Kept(max_bytes)
+        new._kept = PixelCache(max_bytes)
         new._rows = np.arange(len(self)) if self._rows is None else self._rows
         return new
 
@@ -256,7 +256,7 @@ class ImageCollection:
         if self._notes is not None:
             return self
         new = self[:]
-        new._notes = Notes(len(self))
+        new._notes = FeatureCache(len(self))
         new._kept, new._rows = None, np.arange(len(self))
         return new.read_once()
 
@@ -338,9 +338,9 @@ class _Corrupt:
         from memclf.vision.corruptions import corrupt
 
         own = image.shape[:2]
-        image = image if self.at is None else resized(image, self.at)
+        image = image if self.at is None else resize(image, self.at)
         image = corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
-        return image if self.at is None else resized(image, (own[0], own[1]))
+        return image if self.at is None else resize(image, (own[0], own[1]))
 
     def __str__(self) -> str:
         return f"{self.name} {self.severity}"

@@ -104,7 +104,7 @@ def corrupt(
     True
     """
     severity = check(name, severity, preset)
-    pixels = _checked(image)
+    pixels = _check_image(image)
     options: dict[str, Any] = dict(table.parameters(preset, name, severity))
     if name == "frost":
         options["texture_dir"] = texture_dir
@@ -115,8 +115,8 @@ def corrupt(
 
 def check(name: str, severity: int, preset: str = "imagenet-c") -> int:
     """The severity as an int; an error if there is no such corruption, severity or preset."""
-    _known("corruption", name, CORRUPTIONS)
-    _known("preset", preset, PRESETS)
+    _check_known("corruption", name, CORRUPTIONS)
+    _check_known("preset", preset, PRESETS)
     try:
         whole = operator.index(severity)
     except TypeError:
@@ -126,7 +126,7 @@ def check(name: str, severity: int, preset: str = "imagenet-c") -> int:
     return whole
 
 
-def _known(what: str, name: str, names: tuple[str, ...]) -> None:
+def _check_known(what: str, name: str, names: tuple[str, ...]) -> None:
     if name in names:
         return
     plain = str(name).lower().replace(" ", "_")
@@ -136,7 +136,7 @@ def _known(what: str, name: str, names: tuple[str, ...]) -> None:
     raise ValueError(f"there is no {what} {name!r}.{hint} There are: {', '.join(names)}")
 
 
-def _checked(image: Any) -> Pixels:
+def _check_image(image: Any) -> Pixels:
     pixels = np.asarray(image)
     if pixels.dtype != np.uint8:
         raise ImageError(f"an image to corrupt must be an array of uint8 from 0 to 255, got {pixels.dtype}")

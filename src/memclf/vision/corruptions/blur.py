@@ -10,7 +10,7 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.vision.corruptions.motion import DIRECT_CELLS, motion
 from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, to_bytes
-from memclf.vision.corruptions.zoom import cropped, enlarged
+from memclf.vision.corruptions.zoom import enlarge, middle_of
 
 
 def gaussian_blur(image: Pixels, *, sigma: float) -> Pixels:
@@ -23,12 +23,12 @@ def glass_blur(image: Pixels, rng: np.random.Generator, *, sigma: float, max_del
     height, width = image.shape[:2]
     source = np.arange(height * width, dtype=np.int32)
     for _ in range(iterations):
-        source = source[_near_by(height, width, max_delta, rng)]
+        source = source[_draw_sources(height, width, max_delta, rng)]
     flat = before.reshape(height * width, -1)
     return gaussian_blur(flat.take(source, axis=0).reshape(image.shape), sigma=sigma)
 
 
-def _near_by(height: int, width: int, max_delta: int, rng: np.random.Generator) -> Array:
+def _draw_sources(height: int, width: int, max_delta: int, rng: np.random.Generator) -> Array:
     """Where each pixel comes from after one walk from the last pixel to the first.
 
     The reference means to swap two pixels but, as its pixels are views, copies one onto the other: each pixel becomes
@@ -85,7 +85,7 @@ def zoom_blur(image: Pixels, *, factors: tuple[float, ...]) -> Pixels:
     for factor in factors:
         layer = values
         if factor != 1:
-            layer = enlarged(values, cropped(height, factor), cropped(width, factor), height, width)
+            layer = enlarge(values, middle_of(height, factor), middle_of(width, factor), height, width)
         cv2.add(total, layer, dst=total)
     total /= np.float32(len(factors) + 1)
     return to_bytes(total)

@@ -19,7 +19,7 @@ OPENCV_4 = cv2.__version__.startswith("4.")
 LEVELS = np.arange(256)
 
 
-def _channels(image: Pixels) -> Any:
+def _split(image: Pixels) -> Any:
     return cv2.split(image)
 
 
@@ -34,18 +34,18 @@ def brightness(image: Pixels, *, offset: float) -> Pixels:
     """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
     if image.ndim == 2:
         return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
-    table = _brightened(offset)
+    table = _brightness_table(offset)
 
-    def brightened(rows: slice) -> Pixels:
-        red, green, blue = _channels(image[rows])
+    def brighten(rows: slice) -> Pixels:
+        red, green, blue = _split(image[rows])
         largest = np.maximum(np.maximum(red, green), blue).astype(np.uint16) << np.uint16(8)
         return table.take(largest[..., None] | image[rows])
 
-    return in_bands(image, brightened)
+    return in_bands(image, brighten)
 
 
 @lru_cache(maxsize=16)
-def _brightened(offset: float) -> Pixels:
+def _brightness_table(offset: float) -> Pixels:
     """What each value (columns) becomes beside each largest value of its pixel (rows)."""
     largest = LEVELS[:, None].astype(np.float64)
     raised = np.minimum(largest + 255 * offset, 255)
@@ -60,21 +60,21 @@ def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
     """
     if image.ndim == 2:
         return image.copy()
-    table = _saturated(factor, offset)
+    table = _saturation_table(factor, offset)
 
-    def saturated(rows: slice) -> Pixels:
-        red, green, blue = _channels(image[rows])
+    def saturate_rows(rows: slice) -> Pixels:
+        red, green, blue = _split(image[rows])
         largest, smallest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
         scale = table.take((largest.astype(np.uint16) << np.uint16(8)) | smallest)
         grey = (largest == smallest).view(np.uint8)
         below = (largest - red, largest - green + grey, largest - blue + grey)
         return to_bytes(cv2.merge([largest - scale * part for part in below]))
 
-    return in_bands(image, saturated)
+    return in_bands(image, saturate_rows)
 
 
 @lru_cache(maxsize=16)
-def _saturated(factor: float, offset: float) -> Array:
+def _saturation_table(factor: float, offset: float) -> Array:
     """The factor for each largest (rows) and smallest value (columns); for grey, how far green and blue drop."""
     largest, smallest = LEVELS[:, None].astype(np.float64), LEVELS[None].astype(np.float64)
     span = largest - smallest
@@ -127,19 +127,19 @@ def elastic_transform(
     height, width = image.shape[:2]
     values = floats(image)
     if affine:
-        values = _jittered(values, affine, rng)
+        values = _jitter(values, affine, rng)
     noise = draws.signed_unit(rng, (2, height, width))
     if sigma is None:
         sigmas, reach = (sigma_share * height, sigma_share * width), alpha * noise_share * height
     else:
         sigmas, reach = (sigma, sigma), alpha
-    right, down = (_smoothed(field, sigmas) * np.float32(reach) for field in noise)
+    right, down = (_smooth(field, sigmas) * np.float32(reach) for field in noise)
     right += np.arange(width, dtype=np.float32)
     down += np.arange(height, dtype=np.float32)[:, None]
     return to_bytes(cv2.remap(values, right, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT))
 
 
-def _jittered(values: Any, affine: float, rng: np.random.Generator) -> Any:
+def _jitter(values: Any, affine: float, rng: np.random.Generator) -> Any:
     """Three points about the middle are moved, and the image with them."""
     height, width = values.shape[:2]
     middle, arm = np.array([height // 2, width // 2], dtype=np.float32), min(height, width) // 3
@@ -149,7 +149,7 @@ def _jittered(values: Any, affine: float, rng: np.random.Generator) -> Any:
     return cv2.warpAffine(values, matrix, (width, height), borderMode=cv2.BORDER_REFLECT_101)
 
 
-def _smoothed(field: Any, sigmas: tuple[float, float]) -> Any:
+def _smooth(field: Any, sigmas: tuple[float, float]) -> Any:
     """Gaussian blur that ends at 3 sigma and mirrors at the edge."""
     reaches = [int(3 * sigma + 0.5) for sigma in sigmas]
     if max(reaches) == 0:

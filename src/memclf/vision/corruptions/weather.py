@@ -13,7 +13,7 @@ from memclf.vision.corruptions.motion import motion
 from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, in_bands, luminance, spread, to_bytes
 from memclf.vision.corruptions.plasma import plasma
 from memclf.vision.corruptions.textures import frost_crop
-from memclf.vision.corruptions.zoom import cropped, enlarged
+from memclf.vision.corruptions.zoom import enlarge, middle_of
 
 WATER = np.array([175, 238, 238], dtype=np.float32)
 MUD = np.array([63, 42, 20], dtype=np.float32)
@@ -61,11 +61,11 @@ def snow(
     sigma: float,
     blend: float,
 ) -> Pixels:
-    """Whitened image and two layers of flakes: enlarged noise above a threshold, blurred along a steep line."""
+    """Whitened image and two layers of flakes: enlarge noise above a threshold, blurred along a steep line."""
     flakes: Any = _flakes(rng, image.shape[0], image.shape[1], loc, scale, zoom, threshold, radius, sigma)
     flakes = cv2.add(flakes, flakes[::-1, ::-1])
 
-    def whitened(rows: slice) -> Pixels:
+    def whiten(rows: slice) -> Pixels:
         values, both = floats(image[rows]), spread(flakes[rows], image)
         grey = values if image.ndim == 2 else cv2.cvtColor(values, cv2.COLOR_RGB2GRAY)
         # blend * x + (1 - blend) * max(x, white) is the larger of x and the blend with white
@@ -73,7 +73,7 @@ def snow(
         mixed = cv2.add(cv2.scaleAdd(values, blend, white), both, dtype=cv2.CV_32F)
         return np.maximum(to_bytes(mixed), cv2.add(image[rows], both))
 
-    return in_bands(image, whitened)
+    return in_bands(image, whiten)
 
 
 def _flakes(
@@ -87,11 +87,11 @@ def _flakes(
     radius: int,
     sigma: float,
 ) -> Pixels:
-    (_, tall, taller), (_, wide, wider) = cropped(height, zoom), cropped(width, zoom)
-    noise = draws.normal(rng, (tall, wide))  # only the middle that is enlarged is ever seen
+    (_, tall, taller), (_, wide, wider) = middle_of(height, zoom), middle_of(width, zoom)
+    noise = draws.normal(rng, (tall, wide))  # only the middle that is enlarge is ever seen
     noise *= np.float32(scale)
     noise += np.float32(loc)
-    layer = enlarged(noise, (0, tall, taller), (0, wide, wider), taller, wider)
+    layer = enlarge(noise, (0, tall, taller), (0, wide, wider), taller, wider)
     layer = cv2.threshold(layer, _below(threshold), 0, cv2.THRESH_TOZERO)[1]
     layer = motion(np.clip(layer, 0, 1, out=layer), radius, sigma, rng.uniform(-135, -45))
     return np.rint(layer[:height, :width] * np.float32(255)).astype(np.uint8)
@@ -124,13 +124,13 @@ def spatter(
         cover *= np.float32(strength / most if most > 0 else 0)
         kept, colour = None, WATER
 
-    def spattered(rows: slice) -> Pixels:
+    def add_drops(rows: slice) -> Pixels:
         part = cover[rows]
         added = part * luminance(colour) if image.ndim == 2 else cv2.merge([part * level for level in colour])
         under = image[rows] if kept is None else np.multiply(image[rows], spread(kept[rows], image))
         return to_bytes(cv2.add(under, added, dtype=cv2.CV_32F))
 
-    return in_bands(image, spattered)
+    return in_bands(image, add_drops)
 
 
 def _below(threshold: float) -> float:

@@ -84,27 +84,27 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     def _rows(self, images: ImageCollection) -> Array:
         """Numbers and signs."""
-        return self._measured(images) if not images.remembers else images.noted(self._name(), self._measured)
+        return self._measure_all(images) if not images.remembers else images.noted(self._cache_key(), self._measure_all)
 
-    def _name(self) -> str:
+    def _cache_key(self) -> str:
         """The same for features that measure the same: what it is and all it was given and has learned."""
         everything: Any = self.__getstate__()
         state = {k: v for k, v in everything.items() if k not in ("n_jobs", "verbose")}
         return f"{type(self).__qualname__} {id(type(self))} {joblib.hash(state)}"
 
-    def _measured(self, images: ImageCollection) -> Array:
+    def _measure_all(self, images: ImageCollection) -> Array:
         """What `measure` says of each image."""
         slices = list(chunks(len(images), READ_AHEAD))
         # Small products gain nothing from more threads, and those of several images would wait for each other.
         with threadpool_limits(1, user_api="blas"):
             parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(self._measure_some)(images, part) for part in slices
+                delayed(self._measure_part)(images, part) for part in slices
             )
             tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
             rows = [row for part in tracked for row in part]
         return np.array(rows, dtype=np.float64).reshape(len(images), self._width() + len(self.signs))
 
-    def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:
+    def _measure_part(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
         if isinstance(self.names, str):
             raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
@@ -177,7 +177,7 @@ def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None 
         cv2.drawContours(shown, outlines, -1, colour, line, cv2.LINE_AA)
     bands += [_legend(f"{name} = {value:.3g}", None, size[0]) for name, value in (numbers or {}).items()]
     wide = max(part.shape[1] for part in (shown, *bands))
-    return np.vstack([_widened(part, wide) for part in (shown, *bands)])
+    return np.vstack([_widen(part, wide) for part in (shown, *bands)])
 
 
 def _legend(text: str, colour: tuple[int, int, int] | None, width: int) -> Pixels:
@@ -189,5 +189,5 @@ def _legend(text: str, colour: tuple[int, int, int] | None, width: int) -> Pixel
     return band
 
 
-def _widened(part: Pixels, width: int) -> Pixels:
+def _widen(part: Pixels, width: int) -> Pixels:
     return np.pad(part, ((0, 0), (0, width - part.shape[1]), (0, 0)), constant_values=255)

@@ -14,7 +14,7 @@ from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
-from memclf.vision.features.leaf_net import Coefficients, judge, shipped
+from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
 from memclf.vision.files import IMAGE_SUFFIXES, as_rgb
 from memclf.vision.images import ImageCollection, Pixels, as_images
 
@@ -133,14 +133,14 @@ class LeafColours(ImageFeatures):
         self._is_paper()
         if y is None or _are_labels(y):
             if not self._is_paper() and not hasattr(self, "coefficients_"):
-                self.coefficients_ = shipped()  # stays with the model, whatever a later version ships
+                self.coefficients_ = load_shipped()  # stays with the model, whatever a later version ships
             return self
         if self._is_paper():
             raise ValueError('method="paper" has fixed thresholds; only method="taught" learns from outlines')
         from memclf.vision.features.leaf_teach import teach
 
         self.coefficients_ = teach(
-            _outlined(as_images(X), y),
+            _prepare_outlines(as_images(X), y),
             steps=self.steps,
             seed=self.random_state,
             threads=effective_n_jobs(self.n_jobs),
@@ -151,8 +151,8 @@ class LeafColours(ImageFeatures):
     def measure(self, image: Pixels, info: Info) -> Any:
         if self._is_paper():
             return leaf_paper.shares(leaf_paper.classes(image), self.literal)
-        chances = self._judged(image)
-        leaf, affected = decided(chances)
+        chances = self._judge(image)
+        leaf, affected = decide(chances)
         share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
         found = signs_of(image, chances, leaf)
         return (share, *details(chances, leaf, affected), *found) if self.details else (share, *found)
@@ -163,12 +163,12 @@ class LeafColours(ImageFeatures):
         if self._is_paper():
             return leaf_paper.classes(image)
         size = (image.shape[1], image.shape[0])
-        chances = [cv2.resize(chance, size, interpolation=cv2.INTER_LINEAR) for chance in self._judged(image)]
-        leaf, affected = decided(np.stack(chances))
+        chances = [cv2.resize(chance, size, interpolation=cv2.INTER_LINEAR) for chance in self._judge(image)]
+        leaf, affected = decide(np.stack(chances))
         return {"leaf": leaf, "affected": affected}
 
-    def _judged(self, image: Pixels) -> Array:
-        coefficients: Coefficients = getattr(self, "coefficients_", None) or shipped()
+    def _judge(self, image: Pixels) -> Array:
+        coefficients: Coefficients = getattr(self, "coefficients_", None) or load_shipped()
         if image.shape[0] > image.shape[1]:  # outlines are taught lying on the longer side
             lying = np.ascontiguousarray(image.transpose(1, 0, 2))
             return np.ascontiguousarray(judge(lying, coefficients).transpose(0, 2, 1))
@@ -186,7 +186,7 @@ class LeafColours(ImageFeatures):
         return copy
 
 
-def decided(chances: Array) -> tuple[Mask, Mask]:
+def decide(chances: Array) -> tuple[Mask, Mask]:
     """Leaf and affected from chances of background, leaf and symptom.
 
     A leaf is one piece: the largest, with its holes filled. What is affected lies inside it.
@@ -240,8 +240,8 @@ def _names_image(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in IMAGE_SUFFIXES
 
 
-def _outlined(images: ImageCollection, y: Any) -> list[Any]:
-    from memclf.vision.features.leaf_augment import outlined
+def _prepare_outlines(images: ImageCollection, y: Any) -> list[Any]:
+    from memclf.vision.features.leaf_augment import prepare
 
     if len(y) != len(images):
         raise ValueError(f"{len(images)} images came with {len(y)} outlines")
@@ -257,7 +257,7 @@ def _outlined(images: ImageCollection, y: Any) -> list[Any]:
                 f"outlines {position} hold {values[:5].tolist()}; wanted are 0 background, 1 leaf, 2 symptom"
             )
         kinds[values.astype(int)] = True
-        cases.append(outlined(image, labels))
+        cases.append(prepare(image, labels))
     if not kinds.all():
         missing = [name for name, found in zip(("background", "leaf", "symptom"), kinds, strict=True) if not found]
         raise ValueError(f"the outlines hold no {' and no '.join(missing)}, so there is nothing to tell apart")

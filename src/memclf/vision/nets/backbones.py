@@ -84,11 +84,11 @@ def build(backbone: Any, size: tuple[int, int]) -> Backbone:
     source, name = resolve(backbone)
     if source == "memclf":
         module = OURS[name].for_size(1, *size)
-        return Backbone(_beheaded(module, "fc"), *IMAGENET, last="fc")
+        return Backbone(_remove_last(module, "fc"), *IMAGENET, last="fc")
     if source == "torchvision":
         module = torchvision.models.get_model(name, weights=None)
         last = _last_linear(module, name)
-        return Backbone(_beheaded(module, last), *IMAGENET, last=last)
+        return Backbone(_remove_last(module, last), *IMAGENET, last=last)
     module = timm.create_model(name, num_classes=0)
     cfg: dict[str, Any] = module.pretrained_cfg or {}
     mean, std = HALF if name == BUNDLED else (tuple(cfg.get("mean", IMAGENET[0])), tuple(cfg.get("std", IMAGENET[1])))
@@ -145,7 +145,7 @@ def _last_linear(module: nn.Module, name: str) -> str:
     return linear[-1]
 
 
-def _beheaded(module: nn.Module, last: str) -> nn.Module:
+def _remove_last(module: nn.Module, last: str) -> nn.Module:
     parent, _, leaf = last.rpartition(".")
     setattr(module.get_submodule(parent) if parent else module, leaf, nn.Identity())
     return module

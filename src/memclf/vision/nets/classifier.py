@@ -21,12 +21,12 @@ from memclf._numbers import Array
 from memclf._progress import say
 from memclf.vision.images import ImageCollection, as_images
 from memclf.vision.nets import backbones
-from memclf.vision.nets.data import Embedded, Examples, held_out_split
-from memclf.vision.nets.head import Head
+from memclf.vision.nets.data import EmbeddedExamples, Examples, held_out_split
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Vanilla, get_recipe
-from memclf.vision.nets.training import Plan, own_randomness, run
+from memclf.vision.nets.run import Plan, own_randomness, run
 from memclf.vision.nets.weights import load_pretrained
+from memclf.vision.nets.whitened_head import WhitenedHead
 
 TRAIN = ("all", "head")
 LEAST_TO_HOLD_OUT = 10  # with fewer cases than this, early stopping has nothing to go by
@@ -164,7 +164,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on images: an `ImageCollection`, an array of images, or a list of arrays or paths."""
-        images, y = self._checked(X, y)
+        images, y = self._check_input(X, y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
@@ -172,7 +172,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             strange = sorted(map(str, set(self.class_weight) - set(self.classes_.tolist())))
             if strange:
                 raise ValueError(f"class_weight names {', '.join(strange)}; the classes are {self.classes_.tolist()}")
-        self.image_size_ = two(self.image_size)
+        self.image_size_ = as_height_width(self.image_size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         F = self._fit_features(images, y)
         with own_randomness(self._device()):
@@ -191,7 +191,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         local.epochs = self.epochs if self.local_epochs is None else self.local_epochs
         local.train = "head" if self.share_backbone else self.train
         local.random_state = self.random_state if seed is None else seed
-        images, y = local._checked(X, y)
+        images, y = local._check_input(X, y)
         strange = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
         if strange:
             raise ValueError(f"the classifier was trained on the classes {self.classes_.tolist()}, not on {strange}")
@@ -218,11 +218,11 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         if cached:  # the backbone does not change: one pass through it is enough
             say("embedding the training images", self.verbose)
             E = self._embed(images, network)
-            head = Head(network.head, E)
-            examples: Examples = Embedded(head.scaled(E), codes, F, weights, seed)
+            head = WhitenedHead(network.head, E)
+            examples: Examples = EmbeddedExamples(head.whiten(E), codes, F, weights, seed)
             module = head
         else:
-            examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).kept()
+            examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).load_pixels()
         held_out = None
         if self.early_stopping is not None and len(examples) >= LEAST_TO_HOLD_OUT:
             examples, held_out = held_out_split(examples, self.validation_fraction, seed)
@@ -247,7 +247,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.history_ = run(plan, examples, held_out)
-        if isinstance(module, Head):
+        if isinstance(module, WhitenedHead):
             module.fold()
         self.network_ = network.to("cpu")
         return self
@@ -329,7 +329,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "network_")
         images, head = as_images(X), self.network_.head
         weight, bias = (each.detach().cpu().numpy().astype(np.float64) for each in (head.weight, head.bias))
-        return self._joined(self._embed(images, self.network_), images), weight, bias
+        return self._join_features(self._embed(images, self.network_), images), weight, bias
 
     @property
     def backbone_(self) -> nn.Module:
@@ -350,13 +350,13 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self._classify(self._embed(images, self.network_), images)
 
     def _classify(self, E: Array, X: Any) -> Array:
-        rows = self._joined(E, X)
+        rows = self._join_features(E, X)
         with torch.inference_mode():
             head = self.network_.head
             scores = head(torch.as_tensor(rows, dtype=torch.float32, device=head.weight.device))
         return scores.cpu().numpy().astype(np.float64)
 
-    def _joined(self, E: Array, X: Any) -> Array:
+    def _join_features(self, E: Array, X: Any) -> Array:
         F = self._features(as_images(X)) if self.features_ is not None else None
         return E if F is None else np.hstack([E, F])
 
@@ -379,7 +379,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     # ----------------------------------------------------------------------------------------------- settings
 
-    def _checked(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
+    def _check_input(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
         if self.train not in TRAIN:
             raise ValueError(f"train must be one of {', '.join(map(repr, TRAIN))}; got {self.train!r}")
         images = as_images(X)
@@ -412,7 +412,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def two(size: Any) -> tuple[int, int]:
+def as_height_width(size: Any) -> tuple[int, int]:
     """Height and width."""
     pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
     if len(pair) != 2 or any(isinstance(s, bool) or not isinstance(s, Integral) or s < 8 for s in pair):

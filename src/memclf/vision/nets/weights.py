@@ -119,14 +119,14 @@ def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise WeightsError(f"{where} does not fit the backbone: it {problem} {', '.join(names[:3])}{more}")
-    put(backbone.module, given, strict=False)
+    load_tensors(backbone.module, given, strict=False)
 
 
 def _is_part(name: str, layer: str) -> bool:
     return bool(layer) and name.startswith(f"{layer}.")
 
 
-def put(module: nn.Module, tensors: Tensors, *, strict: bool = True) -> None:
+def load_tensors(module: nn.Module, tensors: Tensors, *, strict: bool = True) -> None:
     """Load tensors into a module that may ask which version of itself they are of."""
     state = OrderedDict(tensors)
     state._metadata = module.state_dict()._metadata  # type: ignore[attr-defined]

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from memclf._numbers import Array
-from memclf.vision.nets.recipes.base import Criterion, Recipe, same_number_of_views
+from memclf.vision.nets.recipes.base import Criterion, Recipe, check_views
 from memclf.vision.nets.recipes.operations import EXCLUDED, OPERATIONS
-from memclf.vision.nets.recipes.streams import logits_of
+from memclf.vision.nets.recipes.views import logits_of
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class AugMix(Recipe):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        same_number_of_views(self, inputs)
+        check_views(self, inputs)
         logits = logits_of(network, inputs)
         return criterion(logits[0], targets) + self.consistency * jensen_shannon(logits)
 

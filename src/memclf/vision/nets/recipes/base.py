@@ -81,7 +81,7 @@ class Recipe:
             raise ValueError(f"{type(self).__name__}: {field} must be {expected}, got {getattr(self, field)!r}")
 
 
-def same_number_of_views(recipe: Recipe, inputs: Sequence[Tensor]) -> None:
+def check_views(recipe: Recipe, inputs: Sequence[Tensor]) -> None:
     """Refuse a batch that lacks views, which would otherwise train on something else without a word."""
     if len(inputs) != recipe.n_views:
         raise ValueError(

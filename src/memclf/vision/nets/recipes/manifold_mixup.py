@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from memclf.vision.nets.recipes.base import Criterion, Recipe
 from memclf.vision.nets.recipes.mixing import Mixing
-from memclf.vision.nets.recipes.streams import changed_at, draw_layer, require_layers
+from memclf.vision.nets.recipes.views import check_layers, draw_layer, logits_with_change
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class ManifoldMixup(Recipe):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        require_layers(self, self.layers, network)
+        check_layers(self, self.layers, network)
         layer = draw_layer(self.layers, rng)
         mixing = Mixing.draw(len(targets), self.alpha, rng)
-        (logits,) = changed_at(network, inputs[:1], layer, lambda _, features: mixing.blend(features))
+        (logits,) = logits_with_change(network, inputs[:1], layer, lambda _, features: mixing.blend(features))
         return mixing.loss(logits, targets, criterion)

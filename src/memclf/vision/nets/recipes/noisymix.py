@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from memclf.vision.nets.recipes.augmix import AugMix, jensen_shannon
-from memclf.vision.nets.recipes.base import Criterion, same_number_of_views
+from memclf.vision.nets.recipes.base import Criterion, check_views
 from memclf.vision.nets.recipes.mixing import Mixing, beta
-from memclf.vision.nets.recipes.streams import changed_at, draw_layer, require_layers
+from memclf.vision.nets.recipes.views import check_layers, draw_layer, logits_with_change
 
 INPUT_CENTRE, INPUT_SCALE = 0.5, 0.5
 """The authors normalise inputs with these; the noise levels at the input are in units of the result."""
@@ -65,8 +65,8 @@ class NoisyMix(AugMix):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        same_number_of_views(self, inputs)
-        require_layers(self, self.layers, network)
+        check_views(self, inputs)
+        check_layers(self, self.layers, network)
         layer = draw_layer(self.layers, rng)
         mixing = Mixing.draw(len(targets), self.mixup_alpha, rng)
 
@@ -76,7 +76,7 @@ class NoisyMix(AugMix):
             x = (mixing.blend(x) - INPUT_CENTRE) / INPUT_SCALE
             return self.disturb(x, view, rng) * INPUT_SCALE + INPUT_CENTRE
 
-        logits = changed_at(network, inputs, layer, mix_and_disturb)
+        logits = logits_with_change(network, inputs, layer, mix_and_disturb)
         return mixing.loss(logits[0], targets, criterion) + self.consistency * jensen_shannon(logits)
 
     def disturb(self, x: Tensor, view: int, rng: torch.Generator) -> Tensor:

@@ -14,7 +14,7 @@ from memclf._numbers import Array
 Pixels = NDArray[np.uint8]
 
 
-class Kept:
+class PixelCache:
     """Images that have been read, up to a number of bytes. The first ones stay: every walk begins with them."""
 
     def __init__(self, max_bytes: int):
@@ -31,7 +31,7 @@ class Kept:
         return image
 
 
-class Notes:
+class FeatureCache:
     """Numbers that were computed about images, one row per image, by the name of what computed them."""
 
     def __init__(self, n: int):
@@ -39,12 +39,12 @@ class Notes:
         self._rows: dict[str, Array] = {}
         self._known: dict[str, NDArray[np.bool_]] = {}
         self._lock = threading.RLock()
-        self._versions: dict[str, Notes] = {}
+        self._versions: dict[str, FeatureCache] = {}
 
-    def about(self, version: str) -> Notes:
-        """Notes about another version of the same images."""
+    def about(self, version: str) -> FeatureCache:
+        """FeatureCache about another version of the same images."""
         with self._lock:
-            return self._versions.setdefault(version, Notes(self.n))
+            return self._versions.setdefault(version, FeatureCache(self.n))
 
     def rows(self, name: str, places: Array, compute: Callable[[Any], Array]) -> Array:
         """The rows of the images at these places; `compute` gives those of the positions that are missing."""

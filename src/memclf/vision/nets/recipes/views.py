@@ -20,7 +20,7 @@ Change = Callable[[int, Tensor], Tensor]
 
 
 @contextmanager
-def mixed_at(module: nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
+def change_output(module: nn.Module, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """While open, whatever `module` returns is replaced by `change` of it; afterwards, come what may, no longer."""
 
     def hook(module: nn.Module, args: Any, output: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ def logits_of(network: nn.Module, views: Sequence[Tensor]) -> list[Tensor]:
     return [network(view) for view in views]
 
 
-def changed_at(network: nn.Module, views: Sequence[Tensor], layer: int, change: Change) -> list[Tensor]:
+def logits_with_change(network: nn.Module, views: Sequence[Tensor], layer: int, change: Change) -> list[Tensor]:
     """One batch of logits per view, each view having been changed at the given layer."""
     if layer == 0:
         return logits_of(network, [change(number, view) for number, view in enumerate(views)])
@@ -59,7 +59,7 @@ def changed_at(network: nn.Module, views: Sequence[Tensor], layer: int, change: 
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     stages: Sequence[nn.Module] = network.stages  # type: ignore[assignment]
-    with mixed_at(stages[layer - 1], change_each):
+    with change_output(stages[layer - 1], change_each):
         logits = logits_of(network, views)
     if seen != len(views):
         # Labels would be mixed where features were not (or twice): never go on in silence.
@@ -70,7 +70,7 @@ def changed_at(network: nn.Module, views: Sequence[Tensor], layer: int, change: 
     return logits
 
 
-def require_layers(recipe: Recipe, layers: Sequence[int], network: nn.Module) -> None:
+def check_layers(recipe: Recipe, layers: Sequence[int], network: nn.Module) -> None:
     """Refuse a network that lacks a layer, before chance picks that layer in the middle of an epoch."""
     offered = len(getattr(network, "stages", ()))
     if max(layers) > offered:

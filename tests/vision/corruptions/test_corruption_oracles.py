@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 from scipy import ndimage, stats
 
-from memclf.vision.corruptions import corrupt, draws, noise
+from memclf.vision import draws
+from memclf.vision.corruptions import corrupt, noise
 from memclf.vision.corruptions.blur import _draw_sources, disk
 from memclf.vision.corruptions.digital import _smooth
 from memclf.vision.corruptions.motion import motion, steps

@@ -1,4 +1,4 @@
-"""Gaussian, glass, defocus, motion and zoom blur."""
+"""Defocus, glass, motion, zoom and Gaussian blur."""
 
 from __future__ import annotations
 
@@ -9,14 +9,36 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.corruptions.motion import DIRECT_CELLS, motion
-from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, to_bytes
+from memclf.vision.corruptions.pixels import HALF, floats, gaussian, to_bytes
+from memclf.vision.corruptions.registry import register
 from memclf.vision.corruptions.zoom import enlarge, middle_of
+from memclf.vision.files import Pixels
 
 
-def gaussian_blur(image: Pixels, *, sigma: float) -> Pixels:
-    return to_bytes(gaussian(floats(image), sigma))
+@register("blur", paper_row=14)
+def defocus_blur(image: Pixels, *, radius: float, alias_sigma: float) -> Pixels:
+    kernel = disk(radius, alias_sigma)
+    if kernel.size <= DIRECT_CELLS:
+        return to_bytes(cv2.filter2D(floats(image), -1, kernel, borderType=cv2.BORDER_REFLECT_101))
+    # By Fourier transform OpenCV filters bytes faster than floats. It rounds; HALF less makes it truncate.
+    blurred = cv2.filter2D(image, cv2.CV_8U, kernel, delta=-HALF, borderType=cv2.BORDER_REFLECT_101)
+    return np.asarray(blurred, dtype=np.uint8)
 
 
+@lru_cache(maxsize=32)
+def disk(radius: float, alias_sigma: float) -> Array:
+    """A smoothed disk, not renormalised: where it touches the kernel's border it sums to a little more than 1."""
+    reach, side = (8, 3) if radius <= 8 else (int(radius), 5)
+    x = np.arange(-reach, reach + 1)
+    inside = (x**2 + x[:, None] ** 2 <= radius**2).astype(np.float32)
+    kernel = np.asarray(cv2.GaussianBlur(inside / inside.sum(), (side, side), alias_sigma))
+    margin = int(np.flatnonzero(kernel.any(axis=1))[0])  # rows and columns of zeros cost time
+    kernel = kernel[margin : len(kernel) - margin, margin : len(kernel) - margin].copy()
+    kernel.setflags(write=False)
+    return kernel
+
+
+@register("blur")
 def glass_blur(image: Pixels, rng: np.random.Generator, *, sigma: float, max_delta: int, iterations: int) -> Pixels:
     """Gaussian blur, pixels taken from near by, Gaussian blur."""
     before = gaussian_blur(image, sigma=sigma)
@@ -51,32 +73,12 @@ def _draw_sources(height: int, width: int, max_delta: int, rng: np.random.Genera
     return ~step
 
 
-def defocus_blur(image: Pixels, *, radius: float, alias_sigma: float) -> Pixels:
-    kernel = disk(radius, alias_sigma)
-    if kernel.size <= DIRECT_CELLS:
-        return to_bytes(cv2.filter2D(floats(image), -1, kernel, borderType=cv2.BORDER_REFLECT_101))
-    # By Fourier transform OpenCV filters bytes faster than floats. It rounds; HALF less makes it truncate.
-    blurred = cv2.filter2D(image, cv2.CV_8U, kernel, delta=-HALF, borderType=cv2.BORDER_REFLECT_101)
-    return np.asarray(blurred, dtype=np.uint8)
-
-
-@lru_cache(maxsize=32)
-def disk(radius: float, alias_sigma: float) -> Array:
-    """A smoothed disk, not renormalised: where it touches the kernel's border it sums to a little more than 1."""
-    reach, side = (8, 3) if radius <= 8 else (int(radius), 5)
-    x = np.arange(-reach, reach + 1)
-    inside = (x**2 + x[:, None] ** 2 <= radius**2).astype(np.float32)
-    kernel = np.asarray(cv2.GaussianBlur(inside / inside.sum(), (side, side), alias_sigma))
-    margin = int(np.flatnonzero(kernel.any(axis=1))[0])  # rows and columns of zeros cost time
-    kernel = kernel[margin : len(kernel) - margin, margin : len(kernel) - margin].copy()
-    kernel.setflags(write=False)
-    return kernel
-
-
+@register("blur", paper_row=17)
 def motion_blur(image: Pixels, rng: np.random.Generator, *, radius: int, sigma: float) -> Pixels:
     return to_bytes(motion(floats(image), radius, sigma, rng.uniform(-45, 45)))
 
 
+@register("blur", paper_row=15)
 def zoom_blur(image: Pixels, *, factors: tuple[float, ...]) -> Pixels:
     """The mean of the image and its enlargements; 1 is among the factors, so the image itself counts twice."""
     height, width = image.shape[:2]
@@ -89,3 +91,8 @@ def zoom_blur(image: Pixels, *, factors: tuple[float, ...]) -> Pixels:
         cv2.add(total, layer, dst=total)
     total /= np.float32(len(factors) + 1)
     return to_bytes(total)
+
+
+@register("blur", paper_row=8, extra=True)
+def gaussian_blur(image: Pixels, *, sigma: float) -> Pixels:
+    return to_bytes(gaussian(floats(image), sigma))

@@ -15,10 +15,9 @@ from PIL import Image
 
 from memclf._progress import track
 from memclf.exceptions import ImageError
-from memclf.vision.corruptions.apply import CORRUPTIONS, SEVERITIES, check, corrupt
-from memclf.vision.corruptions.pixels import Pixels
+from memclf.vision.corruptions.apply import CORRUPTIONS, REGISTRY, SEVERITIES, check, corrupt
 from memclf.vision.corruptions.textures import texture_files
-from memclf.vision.files import IMAGE_SUFFIXES, read_image
+from memclf.vision.files import IMAGE_SUFFIXES, Pixels, read_image
 
 SETTINGS = "corruption_settings.json"
 PART = ".part"  # of names that are being written; whatever ends so when a run begins was left by one that was killed
@@ -88,7 +87,7 @@ def corrupt_folder(
         raise ImageError(f"{out} lies within {folder}: the next run would corrupt what this one writes")
     sources = _sources(folder, ".png" if quality is None else ".jpg")
     textures = None if texture_dir is None else os.path.abspath(texture_dir)
-    if "frost" in corruptions:
+    if any(REGISTRY[name].takes("texture_dir") for name in corruptions):
         texture_files(textures)  # an error now rather than one per image
     settings = {"source": os.path.abspath(folder), "preset": preset, "seed": seed, "quality": quality}
     _check_settings(out, settings | {"texture_dir": textures, "results": RESULTS})

@@ -7,7 +7,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from memclf.vision.corruptions import draws
+from memclf.vision import draws
 
 START = 100.0  # of the roughness; noise is uniform within its square
 

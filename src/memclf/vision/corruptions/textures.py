@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 
 from memclf.exceptions import ImageError, MissingExtraError
-from memclf.vision.corruptions.pixels import Pixels
-from memclf.vision.files import IMAGE_SUFFIXES, read_image
+from memclf.vision.files import IMAGE_SUFFIXES, Pixels, read_image
 
 ROOM = 1.1  # a texture is at least so much larger than the image, to leave room for a random crop
 CACHED_PIXELS = 4_000_000

@@ -1,54 +1,39 @@
-"""Snow, frost, fog, and spatter of water or mud."""
+"""Snow, frost, fog, bright light, and spatter of water or mud."""
 
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 from typing import Any
 
 import cv2
 import numpy as np
 
-from memclf.vision.corruptions import draws
+from memclf.vision import draws
 from memclf.vision.corruptions.motion import motion
-from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, in_bands, luminance, spread, to_bytes
+from memclf.vision.corruptions.pixels import (
+    HALF,
+    LEVELS,
+    floats,
+    gaussian,
+    in_bands,
+    luminance,
+    split,
+    spread,
+    to_bytes,
+)
 from memclf.vision.corruptions.plasma import plasma
+from memclf.vision.corruptions.registry import register
 from memclf.vision.corruptions.textures import frost_crop
 from memclf.vision.corruptions.zoom import enlarge, middle_of
+from memclf.vision.files import Pixels
 
 WATER = np.array([175, 238, 238], dtype=np.float32)
 MUD = np.array([63, 42, 20], dtype=np.float32)
 EMBOSS = np.array([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]], dtype=np.float32)
 
 
-def fog(image: Pixels, rng: np.random.Generator, *, strength: float, decay: float) -> Pixels:
-    """(x + strength * plasma) scaled so that the brightest pixel could not get brighter."""
-    height, width = image.shape[:2]
-    clouds = plasma(height, width, decay, rng)
-    top = int(image.max()) / 255
-    share = top / (top + strength)
-    clouds *= np.float32(255 * strength * share)
-    return in_bands(image, lambda rows: to_bytes(cv2.scaleAdd(floats(image[rows]), share, spread(clouds[rows], image))))
-
-
-def frost(
-    image: Pixels,
-    rng: np.random.Generator,
-    *,
-    image_weight: float,
-    frost_weight: float,
-    texture_scale: float | None = None,
-    texture_side: int | None = None,
-    texture_dir: str | os.PathLike[str] | None = None,
-) -> Pixels:
-    """A mixture of the image and a photograph of frost."""
-    height, width = image.shape[:2]
-    crop: Any = frost_crop(rng, height, width, scale=texture_scale, side=texture_side, folder=texture_dir)
-    if image.ndim == 2:
-        crop = luminance(crop)
-        return to_bytes(floats(image) * np.float32(image_weight) + crop * np.float32(frost_weight))
-    return np.asarray(cv2.addWeighted(image, image_weight, crop, frost_weight, -HALF), dtype=np.uint8)
-
-
+@register("weather", paper_row=18)
 def snow(
     image: Pixels,
     rng: np.random.Generator,
@@ -97,6 +82,67 @@ def _flakes(
     return np.rint(layer[:height, :width] * np.float32(255)).astype(np.uint8)
 
 
+def _below(threshold: float) -> float:
+    """The next smaller float32, since OpenCV keeps what lies above a threshold, and the definition what reaches it."""
+    return float(np.nextafter(np.float32(threshold), np.float32(0)))
+
+
+@register("weather", paper_row=16)
+def frost(
+    image: Pixels,
+    rng: np.random.Generator,
+    *,
+    image_weight: float,
+    frost_weight: float,
+    texture_scale: float | None = None,
+    texture_side: int | None = None,
+    texture_dir: str | os.PathLike[str] | None = None,
+) -> Pixels:
+    """A mixture of the image and a photograph of frost."""
+    height, width = image.shape[:2]
+    crop: Any = frost_crop(rng, height, width, scale=texture_scale, side=texture_side, folder=texture_dir)
+    if image.ndim == 2:
+        crop = luminance(crop)
+        return to_bytes(floats(image) * np.float32(image_weight) + crop * np.float32(frost_weight))
+    return np.asarray(cv2.addWeighted(image, image_weight, crop, frost_weight, -HALF), dtype=np.uint8)
+
+
+@register("weather", paper_row=1)
+def fog(image: Pixels, rng: np.random.Generator, *, strength: float, decay: float) -> Pixels:
+    """(x + strength * plasma) scaled so that the brightest pixel could not get brighter."""
+    height, width = image.shape[:2]
+    clouds = plasma(height, width, decay, rng)
+    top = int(image.max()) / 255
+    share = top / (top + strength)
+    clouds *= np.float32(255 * strength * share)
+    return in_bands(image, lambda rows: to_bytes(cv2.scaleAdd(floats(image[rows]), share, spread(clouds[rows], image))))
+
+
+@register("weather", paper_row=2)
+def brightness(image: Pixels, *, offset: float) -> Pixels:
+    """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
+    if image.ndim == 2:
+        return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
+    table = _brightness_table(offset)
+
+    def brighten(rows: slice) -> Pixels:
+        red, green, blue = split(image[rows])
+        largest = np.maximum(np.maximum(red, green), blue).astype(np.uint16) << np.uint16(8)
+        return table.take(largest[..., None] | image[rows])
+
+    return in_bands(image, brighten)
+
+
+@lru_cache(maxsize=16)
+def _brightness_table(offset: float) -> Pixels:
+    """What each value (columns) becomes beside each largest value of its pixel (rows)."""
+    largest = LEVELS[:, None].astype(np.float64)
+    raised = np.minimum(largest + 255 * offset, 255)
+    new = np.where(largest > 0, LEVELS * raised / np.maximum(largest, 1), raised)
+    return to_bytes(new).ravel()
+
+
+@register("weather", paper_row=9, extra=True)
 def spatter(
     image: Pixels,
     rng: np.random.Generator,
@@ -131,11 +177,6 @@ def spatter(
         return to_bytes(cv2.add(under, added, dtype=cv2.CV_32F))
 
     return in_bands(image, add_drops)
-
-
-def _below(threshold: float) -> float:
-    """The next smaller float32, since OpenCV keeps what lies above a threshold, and the definition what reaches it."""
-    return float(np.nextafter(np.float32(threshold), np.float32(0)))
 
 
 def _drops(liquid: Pixels) -> Any:

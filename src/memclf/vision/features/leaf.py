@@ -15,8 +15,8 @@ from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
 from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
-from memclf.vision.files import IMAGE_SUFFIXES, as_rgb
-from memclf.vision.images import ImageCollection, Pixels, as_images
+from memclf.vision.files import IMAGE_SUFFIXES, Pixels, as_rgb
+from memclf.vision.images import ImageCollection, as_images
 
 METHODS = ("taught", "paper")
 TAUGHT = ("affected_share",)
@@ -53,8 +53,8 @@ class LeafColours(ImageFeatures):
 
     Attributes
     ----------
-    coefficients_ : dict of arrays
-        What was taught; absent until then, and the shipped coefficients are used.
+    coefficients_ : dict of arrays or None
+        What was taught; None until then, and the shipped coefficients are used.
 
     Notes
     -----
@@ -79,6 +79,8 @@ class LeafColours(ImageFeatures):
     >>> float(leaf.transform([image])[0, 0].round(2))
     0.05
     """
+
+    coefficients_: Coefficients | None = None
 
     def __init__(
         self,
@@ -132,7 +134,7 @@ class LeafColours(ImageFeatures):
         """
         self._is_paper()
         if y is None or _are_labels(y):
-            if not self._is_paper() and not hasattr(self, "coefficients_"):
+            if not self._is_paper() and self.coefficients_ is None:
                 self.coefficients_ = load_shipped()  # stays with the model, whatever a later version ships
             return self
         if self._is_paper():
@@ -168,7 +170,7 @@ class LeafColours(ImageFeatures):
         return {"leaf": leaf, "affected": affected}
 
     def _judge(self, image: Pixels) -> Array:
-        coefficients: Coefficients = getattr(self, "coefficients_", None) or load_shipped()
+        coefficients = self.coefficients_ or load_shipped()
         if image.shape[0] > image.shape[1]:  # outlines are taught lying on the longer side
             lying = np.ascontiguousarray(image.transpose(1, 0, 2))
             return np.ascontiguousarray(judge(lying, coefficients).transpose(0, 2, 1))
@@ -181,7 +183,7 @@ class LeafColours(ImageFeatures):
 
     def __sklearn_clone__(self) -> Self:
         copy = type(self)(**self.get_params(deep=False))
-        if hasattr(self, "coefficients_"):
+        if self.coefficients_ is not None:
             copy.coefficients_ = {name: values.copy() for name, values in self.coefficients_.items()}
         return copy
 

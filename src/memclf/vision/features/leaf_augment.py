@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memclf._numbers import Array
 from memclf.vision.features.leaf_light import remove_impulses, remove_noise
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 CANVAS = (256, 128)  # width and height of what is shown
 KEPT = (512, 256)  # larger images are made smaller once, to be cheap to show often

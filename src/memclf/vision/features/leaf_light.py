@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 AREA = 256 * 128  # pixels at which leaves are judged
 GRID = 16  # sides are multiples of this: the network halves them four times

@@ -14,7 +14,7 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.features.leaf_light import first_look, planes, remove_dirt, to_work_size, two_colours
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 Coefficients = dict[str, Array]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import cv2
@@ -14,8 +15,8 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks, info_of
-from memclf.vision.files import as_rgb, read_image
-from memclf.vision.images import Pixels, as_images
+from memclf.vision.files import Pixels, as_rgb, read_image
+from memclf.vision.images import as_images
 
 BOX = ("x0", "y0", "x1", "y1")  # in pixels, the last ones excluded
 Box = tuple[int, int, int, int]
@@ -94,6 +95,9 @@ class LesionFeatures(ImageFeatures):
     """
 
     names = ("size", "redness", "overexposed")
+    learned_to_relate = ("face_medians_", "median_")
+    median_: float | None = None
+    face_medians_: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -120,7 +124,7 @@ class LesionFeatures(ImageFeatures):
         areas = np.array([area or 0.0 for area in known])
         unknown = [place for place, area in enumerate(known) if area is None]
         if unknown:
-            areas[unknown] = self._measure_all(images[unknown])[:, 0]
+            areas[unknown] = self._measurements(images[unknown])[:, 0]
         faces = {face: places for face, places in _by_face(about).items() if face is not None}
         self.face_medians_ = {face: float(np.median(areas[places])) for face, places in faces.items()}
         self.median_ = float(np.median(areas))
@@ -145,8 +149,8 @@ class LesionFeatures(ImageFeatures):
         """Areas become relative to the median of their face."""
         related = rows.copy()
         for face, places in _by_face(info).items():
-            seen = getattr(self, "median_", None) if face is None else getattr(self, "face_medians_", {}).get(face)
-            usual = float(np.median(rows[places, 0])) if seen is None else seen
+            fitted = self.median_ if face is None else self.face_medians_.get(face)
+            usual = float(np.median(rows[places, 0])) if fitted is None else fitted
             for place in places:
                 given = _first_of(info[place], MEDIAN)
                 related[place, 0] = rows[place, 0] / (usual if given is None else given)

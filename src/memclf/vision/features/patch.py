@@ -10,8 +10,7 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.vision.features.base import ImageFeatures, Info, Masks
 from memclf.vision.features.segments import segment, segment_means
-from memclf.vision.files import as_rgb
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels, as_rgb
 
 BLOCKS = 25  # blocks along the shorter side: a patch of a tenth of the side always holds a whole block
 SMALLEST = 3  # pixels of a block's side, so that in small images, too, a single pixel decides nothing

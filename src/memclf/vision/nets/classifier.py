@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
@@ -19,6 +20,7 @@ from torch import nn
 
 from memclf._numbers import Array
 from memclf._progress import say
+from memclf.vision.files import as_height_width
 from memclf.vision.images import ImageCollection, as_images
 from memclf.vision.nets import backbones
 from memclf.vision.nets.data import EmbeddedExamples, Examples, held_out_split
@@ -172,7 +174,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             strange = sorted(map(str, set(self.class_weight) - set(self.classes_.tolist())))
             if strange:
                 raise ValueError(f"class_weight names {', '.join(strange)}; the classes are {self.classes_.tolist()}")
-        self.image_size_ = as_height_width(self.image_size)
+        self.image_size_ = as_height_width(self.image_size, "image_size", least=8)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         F = self._fit_features(images, y)
         with own_randomness(self._device()):
@@ -312,7 +314,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`."""
-        return softmax(self._scores(X))
+        return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> Array:
         """Scores before the softmax, one column per class; for two classes the second's lead over the first."""
@@ -342,7 +344,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba_embedded(self, E: Array, X: Any) -> Array:
         """`predict_proba` for images whose embeddings are known already."""
-        return softmax(self._classify(E, X))
+        return softmax(self._classify(E, X), axis=1)
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self, "network_")
@@ -361,8 +363,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return E if F is None else np.hstack([E, F])
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
-        if images.remembers:  # another classifier with the same backbone may have seen them
-            return images.noted(f"embedding {network.backbone_digest()}", lambda some: self._pass(some, network))
+        if images.has_memory:  # another classifier with the same backbone may have seen them
+            return images.compute_once(f"embedding {network.backbone_digest()}", lambda some: self._pass(some, network))
         return self._pass(images, network)
 
     def _pass(self, images: ImageCollection, network: Network) -> Array:
@@ -410,16 +412,3 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         tags.no_validation = True
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def as_height_width(size: Any) -> tuple[int, int]:
-    """Height and width."""
-    pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
-    if len(pair) != 2 or any(isinstance(s, bool) or not isinstance(s, Integral) or s < 8 for s in pair):
-        raise ValueError(f"image_size must be a number of pixels or (height, width), at least 8; got {size!r}")
-    return int(pair[0]), int(pair[1])
-
-
-def softmax(scores: Array) -> Array:
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return scores / scores.sum(axis=1, keepdims=True)

@@ -17,8 +17,8 @@ from torch.utils.data import Dataset
 
 from memclf._cases import chunks
 from memclf._numbers import Array
-from memclf.vision.files import resize
-from memclf.vision.images import ImageCollection, Pixels
+from memclf.vision.files import Pixels, resize
+from memclf.vision.images import ImageCollection
 from memclf.vision.nets.recipes import Recipe
 
 CACHE_BYTES = 2 * 2**30  # resized images up to this total are kept in memory

@@ -7,7 +7,6 @@ from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, LesionFeatures
 from pictures import passes, squares, tiny
 
-
 looks = []  # one entry per call of `measure`
 
 

@@ -43,9 +43,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         A name that torchvision or timm knows ("resnet18", "vgg16", "timm/convnext_tiny"), "preact_resnet18", or the
         user's own: a module that turns normalised pixels into one embedding per image, or a function that makes one.
     pretrained : {"auto", "bundled"}, bool, path or None
-        "bundled": the ImageNet weights of EfficientNet-Lite0 that are installed with ``memclf[vision]``. True:
-        torchvision's or timm's, which needs a network. A path: safetensors or a state dict. "auto": bundled for
-        EfficientNet-Lite0, none for the others.
+        "bundled": ImageNet weights that are installed with ``memclf[vision]``, those of EfficientNet-Lite0. True:
+        torchvision's or timm's, which needs a network. A path: safetensors or a state dict. "auto": bundled where
+        there are any, else none.
     image_size : int or (height, width)
         Images are resized to it.
     recipe : str or Recipe
@@ -257,7 +257,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def _build(self, n_features: int) -> Network:
         backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
         loaded = load_pretrained(backbone, self.backbone, self.pretrained)
-        if self.train == "head" and not loaded and backbones.is_name(self.backbone):
+        if self.train == "head" and not loaded and isinstance(self.backbone, str):
             warnings.warn(
                 f"train='head' trains the last layer on what {self.backbone} sees with random weights; give it "
                 "pretrained weights, or use train='all'",

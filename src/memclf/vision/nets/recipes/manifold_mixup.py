@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from memclf.vision.nets.recipes.base import Criterion, Recipe
 from memclf.vision.nets.recipes.mixing import Mixing
 from memclf.vision.nets.recipes.views import check_layers, draw_layer, logits_with_change
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class ManifoldMixup(Recipe):
     """
 
     name: ClassVar[str] = "manifold_mixup"
+    label: ClassVar[str] = "Manifold Mixup"
+    paper_column: ClassVar[int | None] = 6
     alpha: float = 2.0
     layers: tuple[int, ...] = (0, 1, 2)
 

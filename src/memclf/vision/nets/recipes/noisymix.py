@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from memclf.vision.nets.recipes.augmix import AugMix, jensen_shannon
 from memclf.vision.nets.recipes.base import Criterion, check_views
 from memclf.vision.nets.recipes.mixing import Mixing, beta
 from memclf.vision.nets.recipes.views import check_layers, draw_layer, logits_with_change
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 INPUT_CENTRE, INPUT_SCALE = 0.5, 0.5
 """The authors normalise inputs with these; the noise levels at the input are in units of the result."""
@@ -46,6 +47,8 @@ class NoisyMix(AugMix):
     """
 
     name: ClassVar[str] = "noisymix"
+    label: ClassVar[str] = "NoisyMix"
+    paper_column: ClassVar[int | None] = 5
     severity: float = 3.0
     mixup_alpha: float = 1.0
     additive: float = 0.5
@@ -81,6 +84,8 @@ class NoisyMix(AugMix):
 
     def disturb(self, x: Tensor, view: int, rng: torch.Generator) -> Tensor:
         """`x` with multiplicative and additive noise; `view` counts from 0 (clean) to 2."""
+        import torch
+
         if self.multiplicative > 0:
             level = self.multiplicative * beta(2, 5, rng)
             noise = torch.rand(x.shape, generator=rng).mul_(2).sub_(1)
@@ -93,4 +98,6 @@ class NoisyMix(AugMix):
 
     def _thin(self, noise: Tensor, rng: torch.Generator) -> Tensor:
         """Noise, switched off element by element with probability `sparsity`."""
+        import torch
+
         return noise.mul_(torch.rand(noise.shape, generator=rng) >= self.sparsity)

@@ -11,7 +11,7 @@ from memclf._numbers import Array
 NORM = 16.0  # typical length of an embedding while the layer is trained
 
 
-class Head(nn.Module):
+class WhitenedHead(nn.Module):
     """The last layer alone, trained on embeddings that are brought to mean 0 and a common scale.
 
     Embeddings of one backbone are a hundred times larger than another's, and far from 0; the learning rates that
@@ -30,7 +30,7 @@ class Head(nn.Module):
             head.bias.add_(weight[:, :width] @ torch.as_tensor(self.mean))
             weight[:, :width] *= torch.as_tensor(np.where(np.isinf(self.scale), 0, self.scale), dtype=weight.dtype)
 
-    def scaled(self, E: Array) -> Array:
+    def whiten(self, E: Array) -> Array:
         return ((E - self.mean) / self.scale).astype(np.float32)
 
     def fold(self) -> None:

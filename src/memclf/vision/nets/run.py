@@ -18,7 +18,16 @@ from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Recipe
-from memclf.vision.nets.trainer import OPTIMIZERS, SCHEDULES, Best, Enough, Progress, Schedule, Trainer, criterion
+from memclf.vision.nets.skorch_net import (
+    OPTIMIZERS,
+    SCHEDULES,
+    EarlyStop,
+    Progress,
+    Schedule,
+    SkorchNet,
+    StopTraining,
+    criterion,
+)
 
 _generators = threading.RLock()
 
@@ -67,7 +76,7 @@ class Plan:
 
 def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
     """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
-    best = None if held_out is None or plan.patience is None else Best(plan.patience)
+    best = None if held_out is None or plan.patience is None else EarlyStop(plan.patience)
     progress = Progress(f"{len(examples):,} images", plan.epochs) if plan.verbose else None
     checkpoint = None
     if plan.checkpoint is not None:
@@ -77,7 +86,7 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
     schedule = Schedule(plan.lr, SCHEDULES[plan.schedule], plan.epochs, examples)
     callbacks = [schedule, *plan.callbacks, *(each for each in (progress, best, checkpoint) if each is not None)]
     momentum = {"optimizer__momentum": plan.momentum} if plan.optimizer == "sgd" else {}
-    net = Trainer(
+    net = SkorchNet(
         plan.module,
         criterion=criterion(plan.class_weights, plan.label_smoothing),
         optimizer=OPTIMIZERS[plan.optimizer],
@@ -93,7 +102,7 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
         frozen=plan.frozen,
         verbose=0,
     )
-    with own_randomness(plan.device), _frozen(plan):
+    with own_randomness(plan.device), _freeze_backbone(plan):
         net.initialize()
         finished = checkpoint is not None and checkpoint.restore(net)
         if len(net.history) and not finished:
@@ -109,11 +118,11 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
     return epochs_of(net)
 
 
-def _train(net: Trainer, plan: Plan, examples: Examples, progress: Progress | None, best: Best | None) -> None:
+def _train(net: SkorchNet, plan: Plan, examples: Examples, progress: Progress | None, best: EarlyStop | None) -> None:
     try:
         net.notify("on_train_begin", X=examples, y=None)
         net.fit_loop(examples, None, epochs=plan.epochs - len(net.history))
-    except Enough:
+    except StopTraining:
         say(f"stopped after {len(net.history)} epochs; the best was {best.epoch if best else '?'}", plan.verbose)
     finally:
         if progress is not None:
@@ -130,7 +139,7 @@ def own_randomness(device: str) -> Iterator[None]:
 
 
 @contextmanager
-def _frozen(plan: Plan) -> Iterator[None]:
+def _freeze_backbone(plan: Plan) -> Iterator[None]:
     """While only the head is trained, the backbone's weights need no gradients."""
     weights = []
     if plan.frozen and isinstance(plan.module, Network):

@@ -1,15 +1,17 @@
-"""Which images there are: a folder with one subfolder per class, or a CSV file with paths and labels."""
+"""Which images there are: in a folder with one subfolder per class, in a CSV file with paths, in a list."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.cases.containers import is_table, object_array
 from memclf.exceptions import ImageError
 from memclf.vision.files import IMAGE_SUFFIXES
 
@@ -18,7 +20,7 @@ LABEL_COLUMNS = ("label", "class", "target", "y")
 
 
 class Listing(NamedTuple):
-    """Files with what is known about them."""
+    """Image files and what is known about them."""
 
     paths: list[Path]
     labels: Array | None
@@ -26,16 +28,46 @@ class Listing(NamedTuple):
     keys: list[str]
 
 
+def as_sources(images: Any) -> tuple[Any, list[str] | None]:
+    """An array with one entry per image (pixels or a path), and the keys of the images if all are files."""
+    if isinstance(images, np.ndarray) and images.dtype != object and images.dtype.kind not in "US":
+        if images.ndim == 3 and images.shape[2] in (3, 4):
+            raise ImageError(f"an array of shape {images.shape} is one image; wrap it in a list")
+        if images.ndim not in (3, 4):
+            raise ImageError(f"images come as n x h x w or n x h x w x channels, got an array of shape {images.shape}")
+        return images, None
+    if is_table(images):
+        raise TypeError("images come as arrays or paths, not as a table; write it to a CSV file and use from_csv")
+    if isinstance(images, Mapping | Set | bytes) or not isinstance(images, Iterable):
+        raise TypeError(
+            "images must be an array, a list of arrays or of paths, a folder, or a CSV file; "
+            f"got {type(images).__name__} {images!r:.60}"
+        )
+    entries = list(images)
+    for position, entry in enumerate(entries):
+        if isinstance(entry, (str, os.PathLike)):
+            entries[position] = Path(entry)
+        elif not hasattr(entry, "__array__"):  # numpy's own protocol, which tensors and Pillow images follow
+            raise TypeError(f"image {position} is of type {type(entry).__name__}; images are arrays or paths of files")
+    paths = [entry for entry in entries if isinstance(entry, Path)]
+    check_files(paths)
+    keys = [path.as_posix() for path in paths]
+    return object_array(entries), keys if keys and len(keys) == len(entries) else None
+
+
 def list_path(path: Path) -> Listing:
-    """A folder or a CSV file."""
+    """The images of a folder or a CSV file."""
     if path.is_dir():
         return list_folder(path)
     if path.suffix.lower() == ".csv":
         return list_csv(path)
+    if not path.exists():
+        raise ImageError(f"there is no file or folder {path}")
     raise ImageError(f"{path} is neither a folder nor a CSV file; wrap a single image's path in a list")
 
 
 def check_files(paths: Iterable[Path]) -> None:
+    """Raise an error that names the first path without a file."""
     missing = [path for path in paths if not path.is_file()]
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
@@ -43,12 +75,13 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def list_folder(folder: Path) -> Listing:
+    """The images below a folder; those in subfolders have the name of the first one as their label."""
     if not folder.is_dir():
         raise ImageError(f"there is no folder {folder}")
     found = sorted(
         (path.relative_to(folder).as_posix(), path)
         for path in folder.rglob("*")
-        if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() and not _hidden(path.relative_to(folder))
+        if path.suffix.lower() in IMAGE_SUFFIXES and path.is_file() and not _is_hidden(path.relative_to(folder))
     )
     if not found:
         raise ImageError(f"{folder} holds no images ({', '.join(sorted(IMAGE_SUFFIXES))})")
@@ -57,11 +90,14 @@ def list_folder(folder: Path) -> Listing:
     if len(loose) == len(keys):
         return Listing(paths, None, None, keys)
     if loose:
-        raise ImageError(f"{folder} holds both class folders and loose images ({loose[0]}), whose class nobody knows")
+        raise ImageError(
+            f"{folder} holds both class folders and loose images ({loose[0]}), which have no class; "
+            "move the loose ones into a class folder, or elsewhere"
+        )
     return Listing(paths, np.array([key.split("/")[0] for key in keys]), None, keys)
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
@@ -72,6 +108,7 @@ def list_csv(
     root: Any = None,
     where: dict[str, str] | None = None,
 ) -> Listing:
+    """The images that a CSV file lists; see `ImageCollection.from_csv`."""
     try:
         with open(file, newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream)
@@ -81,7 +118,7 @@ def list_csv(
         raise ImageError(f"{file} cannot be read as a CSV file: {error}") from error
     for number, row in enumerate(rows, start=1):
         if None in row or None in row.values():  # as DictReader marks too many and too few values
-            raise ImageError(f"row {number} of {file} has not one value for each of the columns {columns}")
+            raise ImageError(f"row {number} of {file} has more or fewer values than the columns {columns}")
     path = path or next((name for name in PATH_COLUMNS if name in columns), None)
     label = label or next((name for name in LABEL_COLUMNS if name in columns), None)
     if path is None:
@@ -101,12 +138,12 @@ def list_csv(
     base = file.parent if root is None else Path(root)
     paths = [base / key for key in keys]
     check_files(paths)
-    labels = None if label is None else _labels([row[label] for row in rows])
-    # The answer is no business of those who look at an image.
+    labels = None if label is None else _parse_labels([row[label] for row in rows])
+    # Expert features read `info`, and must not see the label.
     return Listing(paths, labels, [{k: v for k, v in row.items() if k != label} for row in rows], keys)
 
 
-def _labels(values: list[str]) -> Array:
-    """Whole numbers as such, if they all are written the usual way; "01" is a name."""
+def _parse_labels(values: list[str]) -> Array:
+    """Whole numbers if all labels are written as such; "01" is a name."""
     whole = all(value.removeprefix("-").isdecimal() and str(int(value)) == value for value in values)
     return np.array([int(value) for value in values] if whole else values)

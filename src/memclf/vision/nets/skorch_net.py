@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from memclf.exceptions import TrainingError
 from memclf.vision.nets.data import Batch, Batches, Examples
-from memclf.vision.nets.network import Bound, Network
+from memclf.vision.nets.network import Network, WithFeatures
 from memclf.vision.nets.recipes import Recipe
 
 # How the learning rate goes down: progress from 0 to 1 -> share of the initial rate.
@@ -31,7 +31,7 @@ OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
 }
 
 
-class Trainer(NeuralNet):
+class SkorchNet(NeuralNet):
     """skorch's network, fed with batches of examples and trained by a recipe.
 
     Parameters
@@ -74,7 +74,7 @@ class Trainer(NeuralNet):
     def train_step_single(self, batch: Batch, **fit_params: Any) -> dict[str, Any]:
         self._set_training(True)
         batch = batch.to(torch.device(self.device))
-        network = Bound(self.module_, batch.features)
+        network = WithFeatures(self.module_, batch.features)
         losses = self.recipe.loss(network, batch.views, batch.targets, self.criterion_, self.rng_)
         loss = (losses * batch.weights).mean()
         if not torch.isfinite(loss):
@@ -107,7 +107,7 @@ class Schedule(Callback):
             group["lr"] = self.lr * self.factor(self.examples.epoch / self.epochs)
 
 
-class Best(Callback):
+class EarlyStop(Callback):
     """Stops when the validation loss has not fallen for `patience` epochs; the best weights are put back."""
 
     def __init__(self, patience: int):
@@ -122,7 +122,7 @@ class Best(Callback):
             self.loss, self.epoch = loss, len(net.history)
             self.weights = {name: value.detach().clone() for name, value in net.module_.state_dict().items()}
         elif len(net.history) - self.epoch >= self.patience:
-            raise Enough
+            raise StopTraining
 
     def state(self) -> dict[str, Any]:
         return {"loss": self.loss, "epoch": self.epoch, "weights": self.weights}
@@ -131,7 +131,7 @@ class Best(Callback):
         self.loss, self.epoch, self.weights = state["loss"], state["epoch"], state["weights"]
 
 
-class Enough(Exception):
+class StopTraining(Exception):
     """Training has stopped getting better."""
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from memclf.exceptions import StudyError
-from memclf.studies import settings_for, study_for
-from memclf.studies.acne import crops, load_lesions
+from memclf.studies import load_study, settings_for
 from memclf.studies.generated import colour_patches, skin_photographs, write_leaves, write_skin
 from memclf.studies.leaf import load_leaves
+from memclf.studies.lesions import crops, load_lesions
 from memclf.vision import ImageCollection
 
 
@@ -81,7 +81,7 @@ def test_a_crop_is_what_the_photograph_shows_around_the_box():
 
 def test_photographs_are_corrupted_whole_before_lesions_are_cropped():
     settings = settings_for("acne", n_train=20, n_test=5)
-    study = study_for(settings)
+    study = load_study(settings)
     photographs, lesions = skin_photographs(5, seed=1)
     expected = crops(photographs.corrupted("motion_blur", 4), lesions)
     made = study.make("motion_blur", 4)
@@ -124,7 +124,7 @@ def test_crops_that_are_files_of_their_own_are_corrupted_as_they_are(tmp_path):
     (tmp_path / "lesions.csv").write_text("file,split,label,face,x0,y0,x1,y1\n" + "".join(lines))
     train, test, lesions, _ = load_lesions(tmp_path)
     assert (len(train), len(test), lesions) == (8, 4, None)
-    study = study_for(settings_for("acne", data=str(tmp_path)))
+    study = load_study(settings_for("acne", data=str(tmp_path)))
     assert study.source == "real"
     assert np.array_equal(study.make("fog", 2)[1], test.corrupted("fog", 2)[1])
 
@@ -140,18 +140,18 @@ def test_lesions_without_a_split_need_one(tmp_path):
 
 @pytest.mark.parametrize("name", ["color", "leaf", "acne"])
 def test_generated_data_say_so_loudly_and_test_images_are_not_training_images(name):
-    study = study_for(settings_for(name, n_train=20, n_test=6))
+    study = load_study(settings_for(name, n_train=20, n_test=6))
     assert study.source == "generated"
     assert "generated" in study.note.lower()
     train = {np.ascontiguousarray(image).tobytes() for image in study.train}
     assert not train & {np.ascontiguousarray(image).tobytes() for image in study.test}
-    assert study.digest() == study_for(settings_for(name, n_train=20, n_test=6)).digest()
-    assert study.digest() != study_for(settings_for(name, n_train=20, n_test=7)).digest()
+    assert study.digest() == load_study(settings_for(name, n_train=20, n_test=6)).digest()
+    assert study.digest() != load_study(settings_for(name, n_train=20, n_test=7)).digest()
 
 
 def test_the_authors_pipeline_corrupts_at_their_size():
     settings = settings_for("leaf", n_train=20, n_test=5, preset="authors-299", corrupt_at=(300, 300))
-    study = study_for(settings)
+    study = load_study(settings)
     expected = study.test.corrupted("gaussian_blur", 2, preset="authors-299", at=(300, 300))
     assert np.array_equal(study.make("gaussian_blur", 2)[0], expected[0])
     assert "300 x 300" in study.note
@@ -165,38 +165,38 @@ def test_the_digest_notices_a_single_image_and_a_single_box(leaves, skin, tmp_pa
 
     folder = tmp_path / "leaves"
     shutil.copytree(leaves, folder)
-    before = study_for(settings_for("leaf", data=str(folder))).digest()
+    before = load_study(settings_for("leaf", data=str(folder))).digest()
     victim = sorted((folder / "leaf").iterdir())[17]
     Image.new("RGB", (128, 64), "red").save(victim)
-    assert study_for(settings_for("leaf", data=str(folder))).digest() != before
+    assert load_study(settings_for("leaf", data=str(folder))).digest() != before
     folder = tmp_path / "skin"
     shutil.copytree(skin, folder)
-    before = study_for(settings_for("acne", data=str(folder))).digest()
+    before = load_study(settings_for("acne", data=str(folder))).digest()
     with open(folder / "lesions.csv", newline="") as stream:
         rows = list(csv.DictReader(stream))
     rows[-1]["x0"] = str(int(rows[-1]["x0"]) - 1)
     lines = [",".join(row.values()) for row in rows]
     (folder / "lesions.csv").write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
-    assert study_for(settings_for("acne", data=str(folder))).digest() != before
+    assert load_study(settings_for("acne", data=str(folder))).digest() != before
 
 
 def test_leaves_that_taught_the_feature_stay_out_of_the_test_set(tmp_path):
     import shutil
 
-    from memclf.studies.leaf import outlined, taught
+    from memclf.studies.leaf import describe_teaching, outlined_ids
 
     write_leaves(tmp_path / "made", 60, 0, height=64, width=128)
     (tmp_path / "data" / "leaf").mkdir(parents=True)
-    ids = [*outlined()[:20], *(f"new{n}" for n in range(40))]
+    ids = [*outlined_ids()[:20], *(f"new{n}" for n in range(40))]
     for name, file in zip(ids, sorted((tmp_path / "made" / "leaf").iterdir()), strict=True):
         shutil.copy(file, tmp_path / "data" / "leaf" / f"{name}.jpg")
     lines = [f"{name},{n % 2}\n" for n, name in enumerate(ids)]
     (tmp_path / "data" / "dataset-full.csv").write_text("id,severity\n" + "".join(lines))
     train, test, _ = load_leaves(tmp_path / "data")
-    assert len(outlined()) == len(set(outlined())) == 300
+    assert len(outlined_ids()) == len(set(outlined_ids())) == 300
     assert len(test) == 12
-    assert "none of them a test image" in taught(test)
-    assert "20 of them are TEST images" in taught(train)
+    assert "none of them a test image" in describe_teaching(test)
+    assert "20 of them are TEST images" in describe_teaching(train)
 
 
 def one_lesion_each(folder, kind=None, side=6):
@@ -211,7 +211,7 @@ def one_lesion_each(folder, kind=None, side=6):
     ]
     head = "file,split,label,face,x0,y0,x1,y1" + ("" if kind is None else ",kind")
     (folder / "lesions.csv").write_text("\n".join([head, *lines]))
-    return study_for(settings_for("acne", data=str(folder)))
+    return load_study(settings_for("acne", data=str(folder)))
 
 
 def test_photographs_of_one_lesion_each_may_be_called_what_they_are(tmp_path):
@@ -251,7 +251,7 @@ def test_a_split_of_lesions_that_makes_no_sense_is_an_error(tmp_path, lines, mes
 def test_lesions_that_a_split_leaves_out_are_counted(tmp_path):
     one_lesion_each(tmp_path)
     (tmp_path / "other.csv").write_text("file,split\n0.png,train\n1.png,test\n")
-    note = study_for(settings_for("acne", data=str(tmp_path), split=str(tmp_path / "other.csv"))).note
+    note = load_study(settings_for("acne", data=str(tmp_path), split=str(tmp_path / "other.csv"))).note
     assert "other.csv leaves out 6 of the 8 lesions" in note
 
 
@@ -288,14 +288,14 @@ def test_a_lesion_over_the_edge_keeps_its_mask():
 def test_nobody_s_images_are_taken_for_the_public_ones(leaves, skin, tmp_path):
     import shutil
 
-    made = study_for(settings_for("leaf", data=str(leaves)))
+    made = load_study(settings_for("leaf", data=str(leaves)))
     assert made.source == "generated"
     folder = tmp_path / "mine"
     shutil.copytree(leaves, folder)
     (folder / "GENERATED.txt").unlink()
-    mine = study_for(settings_for("leaf", data=str(folder)))
+    mine = load_study(settings_for("leaf", data=str(folder)))
     assert (mine.source, "Esgario" in mine.note) == ("real", False)
-    assert study_for(settings_for("acne", data=str(skin))).source == "generated"
+    assert load_study(settings_for("acne", data=str(skin))).source == "generated"
 
 
 def test_a_leaf_without_a_severity_is_an_error(leaves, tmp_path):

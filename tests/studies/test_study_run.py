@@ -21,9 +21,9 @@ from memclf.bounds import KINDS, Bound
 from memclf.cli import app
 from memclf.evaluate import Condition, opened
 from memclf.exceptions import StudyError
-from memclf.studies.run import _conclude, _undisturbed, folder_for, run_study
+from memclf.studies.progress import Progress
+from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, run_study
 from memclf.studies.settings import Settings
-from memclf.studies.watch import Watch
 
 TINY = [
     *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
@@ -113,8 +113,12 @@ def test_a_finished_run_holds_all_that_was_promised(run):
     assert f"report: {folder / 'report.html'}" in out
     assert "gain over the baseline" in out
     assert "evaluating gaussian_noise 3 (5 of 5 conditions" in err
-    first = next(line for line in err.splitlines() if line.startswith("clean, accuracy / balanced accuracy: "))
-    assert {each.rsplit(" ", 3)[0] for each in first.partition(": ")[2].split(", ")} == MODELS
+    scored = [line.partition(":")[0] for line in err.splitlines() if ": clean accuracy / balanced accuracy " in line]
+    assert scored[:2] == ["baseline", "memory"]
+    assert set(scored) == MODELS
+    assert [table["name"] for table in json.loads((folder / "paper.json").read_text())["tables"]] == [
+        "color_augmentation"
+    ]
     assert not (folder / "models" / ".training").exists()
 
 
@@ -141,7 +145,7 @@ def test_bounds_that_fail_do_not_cost_the_report(run, tmp_path):
         (folder / name).unlink()
     said = io.StringIO()
     with opened(folder / "results.sqlite") as store:
-        _conclude(folder, store, None, None, [], Watch(Console(file=said)))  # neither images nor settings
+        conclude(folder, store, None, None, [], Progress(Console(file=said)))  # neither images nor settings
     assert "no bounds in the report: AttributeError" in said.getvalue()
     assert not (folder / "bounds.json").exists()
     assert "What theory promises" not in (folder / "report.html").read_text()
@@ -198,10 +202,11 @@ def test_another_argument_starts_a_new_run_beside_the_old_one(run, monkeypatch):
     known = {each.name: old[each.name] for each in fields(Settings)}
     other = Settings(**{**known, "corruptions": tuple(known["corruptions"][:-1])})
 
-    def interrupted(*_):
+    def interrupted(*_, **options):
         raise KeyboardInterrupt
+        yield
 
-    monkeypatch.setattr("memclf.studies.models.train_all", interrupted)
+    monkeypatch.setattr("memclf.studies.run.train", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_study(other, folder, console=Console(file=io.StringIO()))
     beside = folder.with_name("run-2")
@@ -225,7 +230,7 @@ def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
 def test_a_second_ctrl_c_does_not_cost_the_report():
     before = signal.getsignal(signal.SIGINT)
-    with _undisturbed():
+    with _ignore_ctrl_c():
         os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 

@@ -56,9 +56,9 @@ def test_every_setting_is_part_of_the_fingerprint():
         ({"colour": 1}, "no setting colour"),
         ({"preset": "imagenet"}, "Did you mean"),
         ({"local": "networks"}, "need --train all"),
-        ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32 x 32"),
-        ({"epochs": 0}, "epochs must be above 0"),
-        ({"seeds": (-1,)}, "not be negative"),
+        ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32, got"),
+        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"seeds": (-1,)}, "seeds must be at least 0, got"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(asked, message):

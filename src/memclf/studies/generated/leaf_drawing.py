@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import field, opencv, planes, strips
+from memclf.studies.generated._common import field, opencv, planes, strips
 
 LENGTH = 512
 REACH = 3.0  # how far a halo is followed, in its widths

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, class_of, generator, indices, mark, write_csv
+from memclf.studies.generated._common import Drawn, class_of, generator, indices, mark, write_csv
 from memclf.studies.generated.leaf_drawing import (
     Shape,
     Symptoms,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, generator, indices
+from memclf.studies.generated._common import Drawn, generator, indices
 
 if TYPE_CHECKING:
     from memclf.vision import ImageCollection

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, generator, indices, mark, write_csv
+from memclf.studies.generated._common import Drawn, generator, indices, mark, write_csv
 from memclf.studies.generated.skin_drawing import (
     KINDS,
     LENGTH,

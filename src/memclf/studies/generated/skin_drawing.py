@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import field, opencv, planes, strips
+from memclf.studies.generated._common import field, opencv, planes, strips
 
 LENGTH = 512
 NARROWEST, WIDEST = 0.45, 1.7  # how near an outline may come to the middle, and how far it may go, in radii

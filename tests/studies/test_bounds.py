@@ -26,7 +26,7 @@ def clf():
     return clf.fit(TRAIN, TRAIN.labels)
 
 
-def test_memory_classifiers_of_the_first_seed_have_bounds_of_every_kind(clf):
+def test_compute_bounds__several_seeds__first_has_every_kind(clf):
     asked = [
         Contender(model, clf, recipe, "resnet18", seed)
         for seed in (3, 4)
@@ -44,7 +44,7 @@ def test_memory_classifiers_of_the_first_seed_have_bounds_of_every_kind(clf):
     assert bounds[-1] == generalization_bound(clf, TEST, TEST.labels, kind="held-out")
 
 
-def test_a_classifier_that_fails_is_left_out_and_named(clf):
+def test_compute_bounds__classifier_that_fails__is_left_out_and_named(clf):
     said = []
     asked = [Contender("memory", object(), "vanilla"), Contender("memory", clf, "augmix")]
     found = compute_bounds(asked, train=TRAIN, test=TEST, say=said.append)
@@ -52,7 +52,7 @@ def test_a_classifier_that_fails_is_left_out_and_named(clf):
     assert any(line.startswith("no bounds of memory vanilla: ") for line in said)
 
 
-def test_a_kind_that_is_not_defined_has_its_reason(clf, monkeypatch):
+def test_compute_bounds__undefined_kind__has_its_reason(clf, monkeypatch):
     def without_cascade(clf, X, y, kinds, **options):
         found = bounds_of(clf, X, y, kinds, **options)
         return [

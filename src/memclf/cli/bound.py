@@ -54,7 +54,7 @@ def bound(
         list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
     ] = None,
 ) -> None:
-    """Say what theory promises for a saved memory classifier: how many new cases it answers wrongly at most."""
+    """Show what theory promises for a saved classifier: how many new cases are wrong at most."""
     from memclf.bounds import Bound, bounds_of
     from memclf.classifier import MemoryClassifier
     from memclf.cli.read_data import read_cases
@@ -112,7 +112,7 @@ def _as_number(text: str) -> str | float:
 
 
 def _print_bound(console: Console, bound: Bound, *, first: bool) -> None:
-    """Print a bound, with what weakens it in colour. Its text comes from a folder, so it is not read as markup."""
+    """Print a bound; its text comes from a folder, so it is not read as markup."""
     sentence, *lines = str(bound).splitlines()
     style = "bold yellow" if bound.vacuous or not bound.valid else "bold green"
     text = Text("" if first else "\n").append(make_printable(sentence), style=style)

@@ -24,9 +24,10 @@ def corrupt(
     texture_dir: Annotated[Path | None, typer.Option(help="A folder with photographs of frost.")] = None,
     sheet: Annotated[Path | None, typer.Option(help="Instead: draw this one image under all conditions.")] = None,
 ) -> None:
-    """Write a corrupted copy of a folder of images: OUT/<corruption>/<severity>/<path of the image>.
+    """Write corrupted copies of a folder of images.
 
-    Only images are copied. An interrupted run goes on where it stopped when the same command is given again.
+    They go to OUT/<corruption>/<severity>/<path of the image>. Only images are copied. An interrupted run goes on
+    where it stopped when the same command is given again.
     """
     if sheet is not None and (corruption or severity):
         fail("a sheet shows all conditions; leave out --corruption and --severity", code=2)

@@ -1,4 +1,4 @@
-"""All commands of ``memclf``. A new command is a function in a file of this package, and one line here."""
+"""All commands of ``memclf``. A new command is a function in this package and a line here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all commands share: errors as one line, and text from files that a terminal must not obey."""
+"""Helpers of all commands: errors as one line, and text that is safe for a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memclf.exceptions import MemclfError
 
 @contextmanager
 def exit_on_error(*kinds: type[Exception]) -> Iterator[None]:
-    """Turn errors of memclf, and of these kinds, into one line on standard error and exit code 1."""
+    """Turn errors of memclf, and of these kinds, into one printed line and exit code 1."""
     caught: tuple[type[Exception], ...] = (MemclfError, *kinds)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What ``memclf study`` prints: the plan, the summary of a run, and the warnings of its report."""
+"""Tables and warnings that ``memclf study`` prints."""
 
 from __future__ import annotations
 

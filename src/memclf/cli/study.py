@@ -1,4 +1,4 @@
-"""``memclf study``, ``memclf report`` and ``memclf compare``: run a case study, and look at runs."""
+"""``memclf study``, ``memclf report``, ``memclf compare``: run a case study, look at runs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _HINTS = get_type_hints(Settings)
 
 
 def study(name: str, scale: str, out: Path | None, networks: Path | None, plan: bool, **asked: Any) -> None:
-    """Run one of the paper's case studies and write a report that puts every number beside the paper's.
+    """Run a case study and write a report with every number beside the paper's.
 
-    Interrupted, the same command goes on where it stopped; with other arguments a new run begins. What is not said
-    comes from the study and its scale: --plan shows it.
+    After an interruption the same command goes on where it stopped; with other arguments a new run begins. Options
+    that are not given have the values of the study and its scale: --plan shows them.
     """
     from memclf.cli.show_study import print_plan, print_summary, print_warnings
 
@@ -73,7 +73,7 @@ def _setting_type(name: str) -> Any:
 
 
 def _option_type(name: str) -> Any:
-    """The type of a setting on the command line, where each is optional and a tuple is an option that is repeated."""
+    """The type of a setting on the command line: optional, and repeated if it is a tuple."""
     kind = _setting_type(name)
     if Settings.about()[name].path:
         return Path | None
@@ -83,7 +83,7 @@ def _option_type(name: str) -> Any:
 
 
 def _signature() -> inspect.Signature:
-    """The parameters of the study command: one option for each field of `Settings` that has a help text."""
+    """Parameters of the study command: one for each field of `Settings` with a help text."""
     parameters: dict[str, tuple[Any, Any]] = {
         "name": (Annotated[str, typer.Argument(help=_list_studies())], inspect.Parameter.empty),
         "out": (Annotated[Path | None, typer.Option(help="Folder of the run. Default: runs/NAME-SCALE.")], None),

@@ -1,4 +1,4 @@
-"""Acne lesions: comedone, papule or pustule, nodule, from crops around lesions or from photographs of faces."""
+"""Acne lesions: comedone, papule or pustule, nodule; from crops or photographs of faces."""
 
 from __future__ import annotations
 

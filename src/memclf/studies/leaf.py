@@ -1,4 +1,4 @@
-"""Coffee leaves: how severely a leaf is affected, 0 to 4, from the share of it that is discoloured or brown."""
+"""Coffee leaves: severity 0 to 4, from the share of the leaf that is discoloured or brown."""
 
 from __future__ import annotations
 
@@ -67,9 +67,10 @@ def graded(n: int) -> tuple[Any, dict[str, Any]]:
 
 
 def graded_memories(n: int) -> int:
-    """How many memories lie along the expert's numbers: about as many as a histogram of n cases has bars.
+    """The number of memories along the expert's numbers, for n training cases.
 
-    On training folds of the leaves (n = 1,117) 30 to 50 did about equally well, 20 and fewer worse.
+    It is about the number of bars in a histogram of n cases. On training folds of the leaves (n = 1,117) 30 to 50 did
+    about equally well, 20 and fewer worse.
 
     >>> graded_memories(1400), graded_memories(120)
     (45, 13)

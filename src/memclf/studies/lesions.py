@@ -29,7 +29,7 @@ Lesion = dict[str, Any]
 
 
 class Lesions(NamedTuple):
-    """Training crops, test images, the lesions on them if those are photographs, and what was left out."""
+    """Training crops, test images (crops or photographs with lesions), and what was left out."""
 
     train: ImageCollection
     test: ImageCollection
@@ -80,13 +80,13 @@ def load_lesions(folder: Path, split: str | None = None) -> Lesions:
 
 
 def _describe_left_out(rows: list[Lesion], split: str | None) -> str:
-    """What a split file does not mention, in words."""
+    """How many lesions a split file leaves out, in words."""
     left = sum(row["split"] == "" for row in rows)
     return f"{Path(split).name} leaves out {left:,} of the {len(rows):,} lesions" if left and split else ""
 
 
 def _are_photographs(rows: list[Lesion], listing: Path) -> bool:
-    """Whether files show more than a lesion and what is around it, as the listing says or as it looks."""
+    """Whether the files are photographs: as the listing says, or if one is listed twice."""
     kinds = {row.get("kind", "").strip().lower() for row in rows}
     if kinds == {""}:
         return len({row["file"] for row in rows}) < len(rows)
@@ -96,7 +96,7 @@ def _are_photographs(rows: list[Lesion], listing: Path) -> bool:
 
 
 def warn_of_small_boxes(test: ImageCollection) -> str:
-    """A warning if what are said to be crops look like photographs with one lesion each."""
+    """A warning where crops look like photographs with one lesion each, else ""."""
     boxes = [given_box(row) for row in (test.info if test.info is not None else ())][:CHECKED]
     if not boxes or None in boxes:
         return ""
@@ -123,7 +123,10 @@ def _photographs(folder: Path, rows: list[Lesion]) -> ImageCollection:
 
 
 def crops(photographs: ImageCollection, lesions: list[Lesion]) -> ImageCollection:
-    """A square around each lesion, three times as wide as its box; its info holds the box within the crop."""
+    """Cut a square around each lesion, three times as wide as its box.
+
+    The info of a crop holds the box within the crop.
+    """
     keys = [photographs.key(i) for i in range(len(photographs))]
     own: dict[Any, list[int]] = {key: [] for key in keys}
     for number, lesion in enumerate(lesions):

@@ -1,4 +1,4 @@
-"""Live progress of a study: the condition at work, the time left, and a table of the means so far."""
+"""Live progress of a study: the condition at work, the time left, the means so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDEST = 16  # lines of the running table
 
 
 class Progress:
-    """Shows an evaluation while it runs: a table that is redrawn on a terminal, else one line per condition."""
+    """Shows a running evaluation: a live table on a terminal, else one line per condition."""
 
     def __init__(self, console: Console | None = None):
         self.console = Console(stderr=True) if console is None else console

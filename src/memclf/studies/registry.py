@@ -1,4 +1,4 @@
-"""All case studies. A new study is a module that describes it, and its name in this file."""
+"""All case studies. A new study is a module that defines it, and its name in this file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_study(name: str) -> Study:
 
 
 def settings_for(study: str, scale: str = "quick", **asked: Any) -> Settings:
-    """The settings of a study at a scale, with others where they are asked for; None means not asked for.
+    """The settings of a study at a scale; values in `asked` replace them, None does not.
 
     >>> settings_for("leaf", "full", seeds=(7,)).seeds, settings_for("leaf", "full").epochs
     ((7,), 8)

@@ -1,4 +1,4 @@
-"""Running a study: train, evaluate, report. A run that was stopped goes on when the same command is given again."""
+"""Running a study: train, evaluate, report. A run that was stopped can go on."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _train_and_evaluate(
     progress: Progress,
     networks: Path | None,
 ) -> None:
-    """Train all contenders, each measured on the clean test images at once; then measure all under corruption."""
+    """Train contenders, measuring each on clean images; then measure all under corruption."""
     started, before = time.monotonic(), store.get("seconds") or 0.0
     contenders: list[Contender] = []
     test = data.test.remembering()  # described once for all contenders
@@ -123,7 +123,7 @@ def _train_and_evaluate(
 
 @contextmanager
 def _ignore_ctrl_c() -> Iterator[None]:
-    """Ctrl-C may arrive twice, from the keyboard and from a parent process; the report takes only seconds."""
+    """Ignore a second Ctrl-C, as from a parent process, for the seconds that a report takes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -135,7 +135,7 @@ def _ignore_ctrl_c() -> Iterator[None]:
 
 
 def _describe_machine() -> str:
-    """What trained networks depend on beside the settings: sums over threads come out a little differently."""
+    """The parts of the machine that trained networks depend on: sums differ between threads."""
     return f"torch {torch.__version__} on {torch.get_num_threads()} threads"
 
 

@@ -1,4 +1,4 @@
-"""The settings of a study: one dataclass, from whose fields checks and command-line options are made."""
+"""The settings of a study: one dataclass, whose fields also make checks and options."""
 
 from __future__ import annotations
 

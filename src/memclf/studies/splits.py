@@ -1,4 +1,4 @@
-"""Which images are for training and which for testing, as a CSV file says."""
+"""CSV files that say which images are for training and which for testing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PARTS = ("train", "test")
 
 
 def read_rows(file: Path, needed: tuple[str, ...]) -> list[dict[str, str]]:
-    """The rows of a CSV file with at least these columns; cells that a short row lacks are empty."""
+    """The rows of a CSV file with at least these columns; a short row has empty cells."""
     try:
         with open(file, newline="", encoding="utf-8-sig") as stream:
             reader = csv.DictReader(stream, restval="")

@@ -62,7 +62,7 @@ class StudyData:
 
 @dataclass(frozen=True)
 class Study:
-    """A case study: what it is called, its images, the expert's features, and its settings at each scale.
+    """A case study: its name, images, expert features, and settings at each scale.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Study:
     generated_note: str = ""
 
     def settings(self, scale: str = "quick", **asked: Any) -> Settings:
-        """The settings of a scale, with others where they are asked for; None means not asked for."""
+        """The settings of a scale; values in `asked` replace them, None does not."""
         if scale not in SCALES:
             raise StudyError(f"there is no scale {scale!r}; the scales are {', '.join(SCALES)}")
         if unknown := sorted(set(asked) - {each.name for each in fields(Settings)}):
@@ -126,7 +126,7 @@ class Study:
 
 
 def groups_of(images: ImageCollection) -> Array | None:
-    """The face that each image belongs to, where all faces are known; None: images are independent."""
+    """The face of each image where all faces are known; None: images are independent."""
     faces = [row.get("face") for row in (images.info if images.info is not None else ())]
     return np.array(faces, dtype=str) if faces and all(face is not None for face in faces) else None
 

@@ -1,4 +1,4 @@
-"""Training the contenders of a study: each is fitted once, saved in the run's folder, and loaded from then on."""
+"""Training the contenders of a study: each is fitted once, saved, and loaded from then on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def train(
     verbose: int = 0,
     networks: Path | None = None,
 ) -> Iterator[Contender]:
-    """Fit the contenders of a study and yield them one by one; those that the folder holds are loaded.
+    """Fit the contenders of a study and yield them one by one; saved ones are loaded.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class CellTrainer:
         yield from self._controls()
 
     def _controls(self) -> Iterator[Contender]:
-        """Controls that need no training; those without recipe and backbone do not depend on the network."""
+        """Controls that need no training; those without recipe and backbone need no network."""
         memory, sturdy = self.memories["memory"], self.memories.get("sturdy")
         for name, control in controls_of(memory if sturdy is None else sturdy).items():
             if name.startswith("prior"):
@@ -182,19 +182,19 @@ class CellTrainer:
 
 
 def _sizes(clf: MemoryClassifier) -> list[int]:
-    """How many cases each local classifier was trained on, small clusters that were merged counted together."""
+    """The number of training cases of each local classifier; merged clusters count together."""
     counts = clf.cluster_counts_.sum(axis=1)
     home = clf.pool_.trained_with
     return [int(counts[home == k].sum()) for k in np.unique(home)]
 
 
 def _network_seed(seed: int) -> int:
-    """One seed for all networks that are trained from the start: the baseline, and those beside it."""
+    """The seed of all networks that are trained from the start, as the baseline is."""
     return int(check_random_state(seed).randint(2**31 - 1, size=4)[1])
 
 
 def _silence(model: Any) -> None:
-    """Turn off progress messages of a fitted model and of its parts: the study shows progress from now on."""
+    """Turn off progress messages of a fitted model: from now on the study shows progress."""
     parts = [model]
     if isinstance(model, MemoryClassifier):
         parts += [model.similarity_, *vars(model.similarity_).values(), model.global_, *model.estimators_]

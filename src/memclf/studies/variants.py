@@ -1,4 +1,4 @@
-"""The memory classifiers of the studies: the paper's, what won on training folds, and its parts one by one."""
+"""The memory classifiers of the studies: the paper's, the sturdy one, and its parts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def asked_variants(settings: Settings) -> list[Variant]:
 def make_memory_classifier(
     similarity: Any, network: Any, settings: Settings, seed: int, verbose: int = 0, **parameters: Any
 ) -> MemoryClassifier:
-    """A memory classifier as the paper has it, with other parameters where they are given; not fitted."""
+    """The paper's memory classifier, not fitted; `parameters` replace the paper's."""
     if "n_jobs" in similarity.get_params(deep=False):
         similarity.set_params(n_jobs=WORKERS)
     return MemoryClassifier(
@@ -91,7 +91,7 @@ def make_memory_classifier(
 def make_variant(
     variant: Variant, study: Study, network: Any, settings: Settings, seed: int, n_train: int, verbose: int = 0
 ) -> MemoryClassifier:
-    """A memory classifier beyond the paper's, not fitted; `n_train` is the number of training images."""
+    """A memory classifier beyond the paper's, not fitted, for `n_train` training images."""
     similarity: Any = study.similarity("robust")
     graded: dict[str, Any] = {}
     if variant.graded and study.graded is not None:

@@ -1,4 +1,4 @@
-"""How skin with lesions is drawn. All lengths are in pixels of a photograph 512 wide."""
+"""Drawing skin with lesions. All lengths are in pixels of a photograph 512 wide."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def draw_photograph(rng: np.random.Generator, size: int, lesions: list[Lesion]) 
 
 
 def _skin(rng: np.random.Generator, size: int, tone: Array) -> Array:
-    """Skin without lesions: blotches, a net of fine lines, pores, a little shine, and moles on some."""
+    """Skin without lesions: blotches, fine lines, pores, a little shine, sometimes moles."""
     scale = size / LENGTH
     blotchy = field(rng, size, size, 60 * scale) + np.float32(0.7) * field(rng, size, size, 14 * scale)
     blotchy *= np.float32(rng.uniform(0.01, 0.035))

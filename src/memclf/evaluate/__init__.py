@@ -1,7 +1,9 @@
 """Measuring classifiers that may answer unknown: on one test set, or under many conditions side by side."""
 
+from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne, controls_of
-from memclf.evaluate.engine import Contender, Watcher, evaluate
+from memclf.evaluate.engine import Watcher, evaluate
+from memclf.evaluate.exhibits import write_exhibits
 from memclf.evaluate.metrics import (
     RiskCoverage,
     accuracy,
@@ -36,4 +38,5 @@ __all__ = [
     "risk_coverage",
     "selective_accuracy",
     "summarise",
+    "write_exhibits",
 ]

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 import memclf
-from memclf.evaluate import Condition, Contender, Name, Store, evaluate, summarise
+from memclf.evaluate import Condition, Contender, Name, Store, evaluate, summarise, write_exhibits
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
@@ -83,7 +83,7 @@ def run_study(
                 new = {each.name for each in fitted} - {each.name for each in contenders}
                 contenders[:] = fitted
                 test = study.test
-                options = {"groups": study.groups(test), "store": store, "study": study.name, "watcher": watcher}
+                options = {"groups": study.groups(test), "store": store, "study": study.name, "watcher": watcher, "show": False}
                 rows = evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
                 if watcher is None:  # the first thing to be seen, perhaps hours before the rest
                     watch.says(_first_look(rows, new))
@@ -195,7 +195,6 @@ def _conclude(
 ) -> None:
     """Exhibits, bounds, summary and report, of a partial run too."""
     from memclf.report import build
-    from memclf.studies.exhibits import write_exhibits
     from memclf.studies.promises import promises
 
     _write(folder / "summary.json", summarise(store))
@@ -207,11 +206,10 @@ def _conclude(
             write_exhibits(
                 folder,
                 store,
-                test=study.test,
-                train=study.train,
-                memory=memory.estimator,
-                make=study.make,
-                contender=(memory.recipe, memory.backbone, memory.seed),
+                memory,
+                study.test,
+                make=lambda condition: study.make(*condition),
+                train=(study.train, study.train.labels),
                 seed=settings.seeds[0],
             )
         except Exception as error:  # hours of work must not end without a report for want of pictures

@@ -9,6 +9,8 @@ from PIL import Image, ImageDraw
 
 from memclf.bounds import Assumption, Bound, Term
 from memclf.evaluate import Name, Row, Store, metrics
+from memclf.report.published import FILE
+from memclf.studies.published import table
 
 CLASSES = ["healthy", "mild", "severe"]
 PAIR = ("vanilla", "efficientnet_lite0")
@@ -23,6 +25,11 @@ SKILL = {
     "stage1": (0.72, 0.03),
 }
 UNPAIRED = ("majority", "stage1", "stage1-balanced")
+TABLES = {
+    "color": ("color_augmentation",),
+    "leaf": ("leaf_data_augmentation", "leaf_architectures", "leaf_feature_augmentation"),
+    "acne": ("acne_data_augmentation", "acne_architectures", "acne_feature_augmentation"),
+}
 PAPER = ("fog", "brightness", "contrast", "gaussian_noise", "motion_blur", "snow")
 
 
@@ -84,6 +91,7 @@ def _make_run(
                     said = _answers(name, clean, slope, corruption, severity, labels, len(classes))
                     store.add(_row(study, name, corruption, severity, labels, said), said)
     store.close()
+    (folder / FILE).write_text(json.dumps({"tables": [table(name).as_dict() for name in TABLES.get(study, ())]}))
     if exhibits:
         _paint(folder)
     if bounds:

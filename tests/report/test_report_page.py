@@ -450,7 +450,7 @@ def test_a_missing_package_names_the_extra_before_anything_is_written(made, monk
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf'the report needs {package}: pip install "memclf\[report\]"'):
         build(run)
-    assert {file.name for file in run.iterdir()} == {"results.sqlite"}
+    assert {file.name for file in run.iterdir()} == {"results.sqlite", "paper.json"}
 
 
 def test_nothing_that_comes_from_the_run_is_taken_for_markup(made):

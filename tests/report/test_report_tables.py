@@ -8,7 +8,7 @@ import pytest
 from memclf.report import build, compare
 from memclf.report.run import Run
 from memclf.report.tables import Column, Number, Table, latex, markdown, to_csv, to_latex, to_markdown
-from memclf.studies import paper
+from memclf.studies.published import table as published
 
 NASTY = Table(
     "nasty",
@@ -104,7 +104,7 @@ def test_the_papers_cells_stand_beside_ours(made):
     build(run)
     with (run / "tables" / "paper_leaf_data_augmentation.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["Corruption"]: row for row in csv.DictReader(file)}
-    printed = paper.table("leaf_data_augmentation")
+    printed = published("leaf_data_augmentation")
     found = Run(run)
     assert list(rows) == ["Clean", "Fog", "Snow", "Mean over corruptions"]
     for name, title in (("fog", "Fog"), ("snow", "Snow"), ("clean", "Clean")):
@@ -126,7 +126,7 @@ def test_means_beside_each_other_are_over_the_same_corruptions(made):
     build(run)
     with (run / "tables" / "paper_acne_architectures.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["Corruption"]: row for row in csv.DictReader(file)}
-    printed = paper.table("acne_architectures")
+    printed = published("acne_architectures")
     assert list(rows)[-2:] == ["Mean over the 2 corruptions that both have", "Mean over all 3 corruptions of ours"]
     both, ours = list(rows.values())[-2:]
     right = {r["corruption"]: r["accuracy"] for r in Run(run).rows if r["model"] == "memory"}

@@ -13,10 +13,10 @@ import numpy as np
 from memclf.evaluate.intervals import Interval
 from memclf.evaluate.store import Condition
 from memclf.report import words
-from memclf.report.findings import CLEAN, PAPERS_BACKBONE, STUDIES, marked
+from memclf.report.findings import CLEAN, PAPERS_BACKBONE, marked
+from memclf.report.published import PublishedTable
 from memclf.report.run import UNPAIRED, Contender, Run
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table
-from memclf.studies.paper import PaperTable, tables_of
 
 SIZES = ("image_size", "corrupt_at")
 MEASURES = ("Accuracy", "Balanced")
@@ -179,13 +179,11 @@ def training_of(name: Contender) -> str:
 
 def paper_tables(run: Run) -> list[Table]:
     """The paper's tables of this study with ours beside them; a table of which nothing was run is left out."""
-    if run.study not in STUDIES:
-        return []
-    found = (beside(run, table) for table in tables_of(run.study))
+    found = (beside(run, table) for table in run.published)
     return [table for table in found if table is not None]
 
 
-def beside(run: Run, printed: PaperTable) -> Table | None:
+def beside(run: Run, printed: PublishedTable) -> Table | None:
     """One table of the paper: for every column ours and the paper's; grey what was not run, ours alone what is new.
 
     None when nothing of ours belongs into it.
@@ -225,7 +223,7 @@ def _means(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
     return {f"Mean over the {both} that both have": shared, ours: [*shared, *extra]}
 
 
-def _ours_for(run: Run, printed: PaperTable, first: str) -> dict[str, tuple[str, str]]:
+def _ours_for(run: Run, printed: PublishedTable, first: str) -> dict[str, tuple[str, str]]:
     """Column -> the training of ours that stands in it; columns that the paper does not have come last.
 
     A recipe with several backbones is shown with the paper's, if that was run. Our own backbones stand in the
@@ -247,7 +245,7 @@ def _ours_for(run: Run, printed: PaperTable, first: str) -> dict[str, tuple[str,
     return {column: found[column] for column in [*known, *(each for each in found if each not in known)]}
 
 
-def _heads(printed: PaperTable, column: str, ours: dict[str, tuple[str, str]], own: set[str]) -> Iterator[Column]:
+def _heads(printed: PublishedTable, column: str, ours: dict[str, tuple[str, str]], own: set[str]) -> Iterator[Column]:
     title = words.column(column)
     base = "Augmented" if printed.kind == "augmented" else "Baseline"
     if column in ours:
@@ -264,7 +262,7 @@ def _heads(printed: PaperTable, column: str, ours: dict[str, tuple[str, str]], o
         yield Column("Paper: memory", named, grey=grey, folded=grey and not alone)
 
 
-def _note(printed: PaperTable, ours: dict[str, tuple[str, str]], extra: list[str]) -> str:
+def _note(printed: PublishedTable, ours: dict[str, tuple[str, str]], extra: list[str]) -> str:
     parts = []
     if printed.kind == "recipe":
         names = words.listed(dict.fromkeys(words.backbone(pair[1]) for pair in ours.values() if pair[1]))
@@ -288,7 +286,7 @@ def _ours(run: Run, pair: tuple[str, str], asked: list[Condition], first: str, o
     return cells
 
 
-def _theirs(printed: PaperTable, column: str, names: list[str], *, grey: bool) -> list[Cell]:
+def _theirs(printed: PublishedTable, column: str, names: list[str], *, grey: bool) -> list[Cell]:
     """The paper's cells, or means over several rows of them; nothing where it lacks one of the rows."""
     if not all(name in printed.rows for name in names):
         return [Number(None, faint=True)] * 2
@@ -430,18 +428,11 @@ def _class_colour(place: int) -> str:
 
 def about(run: Run) -> Table:
     """What was asked for, as it was noted."""
-    told = {key: value for key, value in sorted(run.settings.items()) if not _idle(key, run)}
-    rows: list[list[Cell]] = [[key, size(value) if key in SIZES else written(value)] for key, value in told.items()]
+    told = sorted(run.settings.items())
+    rows: list[list[Cell]] = [[key, size(value) if key in SIZES else written(value)] for key, value in told]
     versions = run.about["versions"]
     rows += [[f"version of {key}", written(value)] for key, value in (versions or {}).items()]
     return Table("settings", "Settings and versions", [Column("What"), Column("Value")], rows)
-
-
-def _idle(key: str, run: Run) -> bool:
-    """Settings that say nothing about this run."""
-    if key in ("n_train", "n_test"):
-        return bool(run.settings.get("data"))
-    return key == "patch_size" and run.study != "color"
 
 
 def size(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -10,11 +11,10 @@ import numpy as np
 from memclf.evaluate.intervals import Interval
 from memclf.evaluate.store import Condition
 from memclf.report import words
+from memclf.report.published import PublishedTable
 from memclf.report.run import Run
 from memclf.report.tables import Mark, Number
-from memclf.studies.paper import PaperTable, tables_of
 
-STUDIES = ("color", "leaf", "acne")
 CLEAN = Condition()
 PAPERS_BACKBONE = "resnet50"  # of the tables whose columns are recipes
 
@@ -162,7 +162,7 @@ def paper_gain(run: Run) -> Published | None:
 
     Where the paper has no such column, a vanilla training is put beside its ResNet50 without augmentation.
     """
-    columns = {pair: counterpart(run.study, pair) for pair in run.pairs}
+    columns = {pair: counterpart(run.published, pair) for pair in run.pairs}
     known = {pair: found for pair, found in columns.items() if found is not None}
     shared = [name for name in run.corruptions if all(name in table.rows for table, _ in known.values())]
     if not known or not shared:
@@ -186,13 +186,11 @@ def paper_gain(run: Run) -> Published | None:
     return Published(sum(gains) / len(gains) / 100, ", ".join(parts), alike)
 
 
-def counterpart(study: str, pair: tuple[str, str]) -> tuple[PaperTable, str] | None:
-    """The paper's table and its column that a training of ours is put beside."""
-    if study not in STUDIES:
-        return None
+def counterpart(published: Sequence[PublishedTable], pair: tuple[str, str]) -> tuple[PublishedTable, str] | None:
+    """The published table and its column that a training of ours is put beside."""
     recipe, backbone = pair
-    tables = {table.kind: table for table in tables_of(study)}
-    options = [(tables.get("recipe"), recipe)] if recipe != "vanilla" or study == "color" else []
+    tables = {table.kind: table for table in published}
+    options = [(tables.get("recipe"), recipe)]
     if recipe == "vanilla":
         options += [(tables.get("backbone"), backbone), (tables.get("backbone"), PAPERS_BACKBONE)]
     return next(((table, column) for table, column in options if table is not None and column in table.columns), None)

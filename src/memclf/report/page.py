@@ -112,7 +112,7 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "exhibits": run.exhibits,
         "answers": _answers(run),
         "size": contents.run_size(run),
-        "of_the_paper": run.study in findings.STUDIES,
+        "of_the_paper": bool(run.published),
         "left_out": [run.full_name(name) for name in run.contenders if name not in (*run.field, *run.parts)],
     }
 

@@ -20,8 +20,22 @@ from memclf.bounds import Bound
 from memclf.evaluate.intervals import DRAWS, Interval, mean_interval, paired_interval
 from memclf.evaluate.store import CLEAN, Cases, Condition, opened
 from memclf.report import words
+from memclf.report.published import PublishedTable, read_published
 
-ABOUT = ("settings", "study", "title", "source", "source_note", "started", "finished", "command", "versions", "seconds")
+ABOUT = (
+    "settings",
+    "study",
+    "title",
+    "question",
+    "source",
+    "source_note",
+    "generated_note",
+    "started",
+    "finished",
+    "command",
+    "versions",
+    "seconds",
+)
 # They have neither recipe nor backbone.
 UNPAIRED = ("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced")
 
@@ -59,6 +73,8 @@ class Run:
         Pictures for the report, {} when there are none.
     promised : list of Promised
         Bounds of the memory classifiers, [] when there are none.
+    published : list of PublishedTable
+        The paper's tables of this study, [] when there are none.
     contenders : dict
         Who took part, with the seeds, in the order of the report.
     field, common : lists
@@ -76,6 +92,7 @@ class Run:
             self.answers = store.answers()
         self.exhibits = _read(self.folder / "exhibits.json")
         self.promised = _promised(_read(self.folder / "bounds.json"))
+        self.published: list[PublishedTable] = read_published(self.folder)
         self.contenders = _contenders(self.rows)
         self._right = self._judged()
         self._means: dict[tuple[Any, ...], Interval] = {}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from memclf.report import words
 
@@ -77,11 +77,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is that of its files. The first column names the row. `strong` are rows to be set apart.
+    """`name` is the name of its files. The first column names the row. `strong` are rows to be set apart.
 
-    `rival` is who wins where a number is marked as lost, if the table does not show it.
+    `look` is how the page draws it: "coloured" tints cells by who wins, "heat" by how much, "fit" breaks words rather
+    than scroll on a phone.
     """
 
+    kind: ClassVar[str] = "table"
     name: str
     title: str
     columns: list[Column]
@@ -89,6 +91,13 @@ class Table:
     note: str = ""
     strong: frozenset[int] = field(default_factory=frozenset)
     rival: str = ""
+    look: Literal["", "coloured", "heat", "fit"] = ""
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute number, for the strength of colours; at least one point."""
+        cells = [cell for row in self.rows for cell in row if isinstance(cell, Number)]
+        return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
 
     def picked(self, wanted: Callable[[Column], bool]) -> Table | None:
         """The columns without a group, which name a row, and those that are wanted; None where none of them is."""

@@ -87,6 +87,8 @@ def acne_study(settings: Settings) -> Study:
         make=corrupting(test, settings) if lesions is None else _cropping(photographs, lesions, settings),
         source=source,
         note=f"{note}.",
+        question="Is an acne lesion a comedone, a papule or pustule, or a nodule?",
+        published=("acne_data_augmentation", "acne_architectures", "acne_feature_augmentation"),
     )
 
 

@@ -40,4 +40,7 @@ def color_study(settings: Settings) -> Study:
         source="generated",
         note=f"Generated as the paper describes: {len(train):,} training and {len(test):,} test images of "
         f"{size} x {size} pixels with a patch of {size // 10} pixels; {where_corrupted(settings)}.",
+        question="Which colour does the patch have: red, green or blue?",
+        published=("color_augmentation",),
+        generated_note="The paper’s colour patches are generated too.",
     )

@@ -71,6 +71,8 @@ def leaf_study(settings: Settings) -> Study:
         make=corrupting(test, settings),
         source=source,
         note=f"{note}; {where_corrupted(settings)}.",
+        question="How severely is a coffee leaf affected, from 0 (healthy) to 4?",
+        published=("leaf_data_augmentation", "leaf_architectures", "leaf_feature_augmentation"),
     )
 
 

@@ -24,6 +24,8 @@ from rich.text import Text
 import memclf
 from memclf.evaluate import Condition, Contender, Name, Store, evaluate, summarise, write_exhibits
 from memclf.exceptions import MissingExtraError, StudyError
+from memclf.report import published
+from memclf.studies.published import table
 from memclf.studies.settings import Settings
 from memclf.studies.watch import Watch
 
@@ -71,6 +73,7 @@ def run_study(
         watch.says(f"going on with the run in {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "settings.json", {"fingerprint": digest, **settings.as_dict()})
+    _write(folder / published.FILE, {"tables": [table(name).as_dict() for name in study.published]})
     store = Store(folder / RESULTS)
     try:
         _about(store, settings, study, command)
@@ -167,9 +170,11 @@ def _about(store: Store, settings: Settings, study: Any, command: str) -> None:
     about = {
         "study": study.name,
         "title": study.title,
+        "question": study.question,
         "source": study.source,
         "source_note": study.note,
-        "settings": settings.as_dict(),
+        "generated_note": study.generated_note,
+        "settings": {name: value for name, value in settings.as_dict().items() if not _idle(name, settings)},
         "versions": {"memclf": memclf.__version__, "python": platform.python_version(), **_versions()},
     }
     for key, value in about.items():
@@ -178,6 +183,13 @@ def _about(store: Store, settings: Settings, study: Any, command: str) -> None:
         store.put("command", command)
     if store.get("started") is None:
         store.put("started", _now())
+
+
+def _idle(name: str, settings: Settings) -> bool:
+    """Whether a setting changes nothing in this run, so that its report need not show it."""
+    if name in ("n_train", "n_test"):
+        return settings.data is not None
+    return name == "patch_size" and settings.study != "color"
 
 
 def _versions() -> dict[str, str]:

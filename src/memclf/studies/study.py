@@ -39,6 +39,12 @@ class Study:
     source : {"real", "generated"}
     note : str
         Which data they are, for people.
+    question : str
+        What the study asks, as one sentence for its report.
+    published : tuple of str
+        Names of the paper's tables that belong to it, in `memclf.studies.published`.
+    generated_note : str
+        What a report says of its numbers when the images are generated; "": that they do not count in the field.
     """
 
     name: str
@@ -51,6 +57,9 @@ class Study:
     make: Callable[[str, int], ImageCollection]
     source: str
     note: str
+    question: str
+    published: tuple[str, ...] = ()
+    generated_note: str = ""
 
     def groups(self, images: ImageCollection) -> Array | None:
         """Which images belong together: those of one face, where faces are known; None: each stands for itself."""

@@ -24,13 +24,12 @@ from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import StageOne, labels_of_memories
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
 from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
-from memclf.evaluate.store import Condition, Row, Store
+from memclf.evaluate.store import CLEAN, Condition, Row, Store
 from memclf.exceptions import StoreError
 from memclf.routing import Routes
 
 Make = Callable[[str, int], Any]
 RESULTS = "results.sqlite"
-CLEAN = Condition()
 
 
 @runtime_checkable
@@ -218,9 +217,7 @@ class _Conditions:
                 "mapping from (name, severity) to the changed cases, or make=function"
             )
         if _cases.count(cases) != _cases.count(self.X):
-            raise ValueError(
-                f"{condition} has {_cases.count(cases)} cases, the clean test set {_cases.count(self.X)}"
-            )
+            raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {_cases.count(self.X)}")
         return cases
 
 

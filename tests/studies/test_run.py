@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from memclf.bounds import KINDS, Bound
 from memclf.cli import app
-from memclf.evaluate import Condition, opened
+from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
 from memclf.studies.progress import Progress
 from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, run_study
@@ -63,7 +63,7 @@ def finished(*arguments):
 
 
 def rows_of(folder):
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         return sorted(map(str, store.rows()))
 
 
@@ -98,7 +98,7 @@ def test_run_study__finished__folder_holds_everything(run):
     assert {"results.sqlite", "summary.json", "report.html", "report.md", "tables", "figures", "models"} <= {
         each.name for each in folder.iterdir()
     }
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         rows = store.rows()
         assert store.get("source") == "generated"
         assert store.get("command").startswith("memclf study color")
@@ -132,7 +132,7 @@ def test_run_study__finished__has_bounds(run):
     assert {*kinds, *memory["missing"]} == set(KINDS)
     assert kinds["compression"].n == 24
     assert kinds["held-out"].n == 6
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         clean = next(row for row in store.rows() if (row["model"], row["corruption"]) == ("memory", "clean"))
     assert kinds["held-out"]["errors on held-out cases"] == pytest.approx(1 - clean["accuracy"])
     assert "What theory promises" in (folder / "report.html").read_text()
@@ -143,7 +143,7 @@ def test_conclude__bounds_that_fail__report_is_written(run, tmp_path):
     for name in ("bounds.json", "report.html"):
         (folder / name).unlink()
     said = io.StringIO()
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         conclude(folder, store, None, None, [], Progress(Console(file=said)))  # neither images nor settings
     assert "no bounds in the report: AttributeError" in said.getvalue()
     assert not (folder / "bounds.json").exists()
@@ -174,7 +174,7 @@ def test_run_study__killed_interrupted_damaged__ends_with_the_same_numbers(run, 
     process = memclf(*PLAIN, "--out", folder)
     wait_for_rows(folder, 3 * len(FEW) + 2)  # in the fourth of five conditions
     kill(process)
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         done = store.finished()
     complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == len(FEW)]
     assert len(complete) >= 3

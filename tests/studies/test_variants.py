@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memclf import _settings
-from memclf.report.words import is_part
+from memclf.evaluate.verdict import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, settings_for
 from memclf.studies.leaf import graded_memories

@@ -21,11 +21,10 @@ import torch
 from rich.console import Console
 
 import memclf
-from memclf.evaluate import Condition, Contender, Store, evaluate, summarise
+from memclf.evaluate import Condition, Contender, Store, evaluate, summarise, write_exhibits
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import build, published
 from memclf.studies.bounds import compute_bounds
-from memclf.studies.exhibits import write_exhibits
 from memclf.studies.progress import Progress
 from memclf.studies.published import table
 from memclf.studies.registry import find_study
@@ -94,7 +93,7 @@ def _train_and_evaluate(
     started, before = time.monotonic(), store.get("seconds") or 0.0
     contenders: list[Contender] = []
     test = data.test.remembering()  # described once for all contenders
-    options: dict[str, Any] = {"groups": groups_of(test), "store": store, "study": study.name}
+    options: dict[str, Any] = {"groups": groups_of(test), "store": store, "study": study.name, "show": False}
     verbose = int(progress.console.is_terminal)
     training = train(
         study, data.train, settings, folder / "models", say=progress.say, verbose=verbose, networks=networks
@@ -208,11 +207,10 @@ def conclude(
             write_exhibits(
                 folder,
                 store,
-                test=data.test,
-                train=data.train,
-                memory=memory.estimator,
-                make=data.make,
-                contender=(memory.recipe, memory.backbone, memory.seed),
+                memory,
+                data.test,
+                make=lambda condition: data.make(*condition),
+                train=(data.train, data.train.labels),
                 seed=settings.seeds[0],
             )
         except Exception as error:  # after hours of work a report without pictures is better than none

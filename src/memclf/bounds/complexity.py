@@ -15,7 +15,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from memclf.cases import Cases, containers
 from memclf._seeds import seeded
 from memclf.bounds.function_classes import (
     HEURISTIC,
@@ -27,6 +26,7 @@ from memclf.bounds.function_classes import (
     Rademacher,
     Trees,
 )
+from memclf.cases import Cases, containers
 
 METHODS = ("auto", "closed", "monte carlo", "random labels")
 # Steps that do not change in how many ways a linear classifier or a tree after them can label cases.

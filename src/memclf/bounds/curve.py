@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from memclf.cases import Cases
 from memclf._progress import track
 from memclf.bounds.api import generalization_bound
 from memclf.bounds.kinds import kind_named
 from memclf.bounds.picture import draw_curve
 from memclf.bounds.result import Bound
+from memclf.cases import Cases
 from memclf.similarity.base import choices_of
 
 STEP = 1.3  # factor from one number of memories to the next

@@ -20,8 +20,8 @@ from memclf._progress import track
 from memclf.cases import containers, distinct
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
-from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.as_printed import generate_memories
+from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.swap import Exchange
 from memclf.similarity.base import positive_weights

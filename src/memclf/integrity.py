@@ -136,7 +136,7 @@ def _feed(value: Any, digest: Any, others: list[Any]) -> None:
         _feed([list(pair) for pair in value.items()], digest, others)
     elif isinstance(value, (set, frozenset)):
         _feed(sorted(_content(item)[0] for item in value), digest, others)
-    elif isinstance(value, (list, tuple, np.ndarray)) or isinstance(value, Collection):
+    elif isinstance(value, (list, tuple, np.ndarray, Collection)):
         digest.update(f"{type(value).__name__} {len(value)};".encode())
         for item in value:
             _feed(item, digest, others)

@@ -111,10 +111,9 @@ def write_exhibits(
         Of ``exhibits.json``.
     """
     clf = shown.estimator
-    if train is not None and containers.count(train[0]) != len(clf.labels_):
-        raise ValueError(
-            f"train holds {containers.count(train[0])} cases, but the memory classifier was fitted on {len(clf.labels_)}"
-        )
+    n = len(clf.labels_) if train is None else containers.count(train[0])
+    if n != len(clf.labels_):
+        raise ValueError(f"train holds {n} cases, but the memory classifier was fitted on {len(clf.labels_)}")
     collector = _Collector(Path(folder), store, shown, test, make, train)
     rng = [np.random.default_rng([seed, part]) for part in range(5)]  # no part's draws depend on another part
     opening = collector.opening(rng[0])

@@ -146,20 +146,20 @@ def _paint(folder):
 
     def kept(name, number, noise=0):
         _leaf(number, noise).save(folder / "exhibits" / name, quality=80)
-        return f"exhibits/{name}"
+        return {"picture": f"exhibits/{name}"}
 
     memories = [
         {
             "model": "memory",
             "number": k,
-            "picture": kept(f"memory_{k}.jpg", 10 * k),
+            "case": kept(f"memory_{k}.jpg", 10 * k),
             "key": f"train/{k}.jpg",
             "label": label,
             "cases": 60 - 15 * k,
             "threshold": 0.7,
             "classes": {label: 50 - 15 * k, CLASSES[(k + 1) % 3]: 10},
             "members": [kept(f"member_{k}_{i}.jpg", 10 * k + i) for i in range(6)],
-            "classifier": "ImageClassifier (global)" if k == 2 else "ImageClassifier",
+            "classifier": {"who": "global" if k == 2 else "own", "estimator": "ImageClassifier"},
         }
         for k, label in enumerate(CLASSES)
     ]
@@ -168,7 +168,7 @@ def _paint(folder):
         {
             "model": "memory",
             "condition": condition,
-            "picture": kept(f"route_{i}.jpg", 40 + i, noise=0 if condition == "clean" else 50),
+            "case": kept(f"route_{i}.jpg", 40 + i, noise=0 if condition == "clean" else 50),
             "key": f"leaf/{i:03d}.jpg",
             "truth": CLASSES[i % 3],
             "memory": i % 3 if i != 5 else -1,
@@ -197,7 +197,7 @@ def _paint(folder):
             {
                 "condition": condition,
                 "key": "leaf/007.jpg",
-                "picture": kept(f"overlay_{i}.jpg", 7, noise=40 * i),
+                "case": kept(f"overlay_{i}.jpg", 7, noise=40 * i),
                 "numbers": {"affected_share": 0.12 + 0.01 * i},
             }
             for i, condition in enumerate(("clean", "gaussian_noise 3", "fog 3"))
@@ -205,7 +205,7 @@ def _paint(folder):
         "hardest": [
             {
                 "key": f"leaf/{i:03d}.jpg",
-                "picture": kept(f"hard_{i}.jpg", 60 + i),
+                "case": kept(f"hard_{i}.jpg", 60 + i),
                 "truth": "mild",
                 "wrong_share": 0.95 - 0.05 * i,
                 "mostly_answered": "severe",

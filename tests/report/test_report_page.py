@@ -386,7 +386,13 @@ def test_a_page_with_far_too_many_pictures_leaves_some_out_and_says_so(made):
     Image.fromarray(noise).save(run / "exhibits" / "noise.jpg", quality=60)
     assert 30_000 < (run / "exhibits" / "noise.jpg").stat().st_size < 200_000
     exhibits = json.loads((run / "exhibits.json").read_text())
-    hard = {"picture": "exhibits/noise.jpg", "key": "x", "truth": "a", "wrong_share": 1.0, "mostly_answered": "b"}
+    hard = {
+        "case": {"picture": "exhibits/noise.jpg"},
+        "key": "x",
+        "truth": "a",
+        "wrong_share": 1.0,
+        "mostly_answered": "b",
+    }
     exhibits["hardest"] = [hard] * 150
     (run / "exhibits.json").write_text(json.dumps(exhibits))
     file = build(run)

@@ -83,7 +83,7 @@ def test_every_table_and_every_figure_is_written(made):
     names = {file.stem for file in (run / "tables").iterdir()}
     assert names == {
         "contenders", "severities", "paper_leaf_architectures", "paper_leaf_feature_augmentation", "gains",
-        "worst_conditions", "confusions", "hardest", "settings",
+        "worst_conditions", "confusions", "hardest", "settings", "opening", "memories", "routes",
     }  # fmt: skip
     assert all((run / "tables" / f"{name}.{kind}").is_file() for name in names for kind in ("csv", "tex"))
     figures = {file.name for file in (run / "figures").iterdir()}

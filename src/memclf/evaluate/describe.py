@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -17,7 +18,16 @@ from memclf.classifier import MemoryClassifier
 from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne
 from memclf.evaluate.kinds import shorten
 
-PACKAGES = ("memclf", "numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
+# Distribution -> module: versions are told of what is in use.
+PACKAGES = {
+    "memclf": "memclf",
+    "numpy": "numpy",
+    "scikit-learn": "sklearn",
+    "torch": "torch",
+    "torchvision": "torchvision",
+    "timm": "timm",
+    "opencv-contrib-python-headless": "cv2",
+}
 VALUE = 100  # characters of a setting
 # Not settings of the answer, only of how it is computed and shown.
 SILENT = ("n_jobs", "verbose")
@@ -30,18 +40,16 @@ def describe_model(estimator: Any) -> str:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> describe_model(make_pipeline(StandardScaler(), LogisticRegression()))
-    'StandardScaler, LogisticRegression'
+    'StandardScaler + LogisticRegression'
     """
     if isinstance(estimator, MemoryClassifier):
         return _describe_memory_classifier(estimator)
     if isinstance(estimator, StageOne):
-        return f"memory labels of a {describe_model(estimator.memory_classifier)}"
+        return f"stage 1 of {describe_model(estimator.memory_classifier)}"
     if isinstance(estimator, SoftenedNetwork):
-        return f"{name_kind(estimator.classifier)}, softened (temperature {estimator.temperature:g}), times frequencies"
+        return f"{name_kind(estimator.classifier)}, softened and times the class frequencies"
     if isinstance(estimator, Ensemble):
         return f"{len(estimator.classifiers)} times {name_kind(estimator.classifiers[0])}"
-    if isinstance(estimator, DummyClassifier):
-        return f"DummyClassifier({estimator.strategy!r})"
     return name_kind(estimator)
 
 
@@ -62,7 +70,7 @@ def _describe_memory_classifier(clf: MemoryClassifier) -> str:
 def name_kind(estimator: Any) -> str:
     """The name of an estimator's class; of a pipeline, of all its steps."""
     if isinstance(estimator, Pipeline):
-        return ", ".join(name_kind(step) for _, step in estimator.steps if step not in (None, "passthrough"))
+        return " + ".join(name_kind(step) for _, step in estimator.steps if step not in (None, "passthrough"))
     if isinstance(estimator, Mapping):
         return ", ".join(dict.fromkeys(name_kind(each) for each in estimator.values()))
     return estimator if isinstance(estimator, str) else type(estimator).__name__
@@ -119,9 +127,9 @@ def _word(value: Any) -> str:
 
 
 def list_versions() -> dict[str, str]:
-    """Versions of memclf, Python and the packages that answers depend on, as far as they are installed."""
+    """Versions of Python, memclf and the packages that answers depend on, as far as they are in use."""
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in (name for name, module in PACKAGES.items() if module in sys.modules):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import MissingExtraError
-from memclf.report import charts, contents, findings, promises, sheets, tables, words
+from memclf.report import about, charts, contents, exhibits, findings, promises, tables, words
 from memclf.report.run import Contender, Run
 from memclf.report.tables import Number, Table
 
@@ -74,14 +75,18 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
     heats = [contents.gains(run, pair) for pair in run.pairs]
     wrong = {name: make(run) for name, make in _WRONG.items()}
     promised = promises.table(run)
-    about = contents.about(run)
-    for table in [*listed, *printed, *heats, *(each for each in (*wrong.values(), promised) if each), about]:
+    settings = contents.about(run)
+    model_settings = about.model_settings(run)
+    found = [make(run, figures) for make in (exhibits.opening, exhibits.memories, exhibits.routes, exhibits.overlays)]
+    cases = [section for section in found if section is not None]
+    shown = [table for section in cases for table in section.tables()]
+    extra = [each for each in (*wrong.values(), promised, model_settings) if each]
+    for table in [*listed, *printed, *heats, *extra, *shown, settings]:
         tables.write(table, folder / "tables")
     drawn = {
         "contenders": charts.standing(run, figures),
         "severities": charts.severities(run, figures),
         **{table.name: charts.heat(run, table, figures) for table in heats},
-        **{name: make(run, figures) for name, make in _SHEETS.items()},
     }
     return {
         "run": run,
@@ -93,12 +98,15 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "controls": [name for name in words.CONTROLS if any(each.model == name for each in run.field)],
         "contenders": contents.halves(listed[0]) if listed else [],
         "ablation": parts,
-        "models": words.who_is_who(name.model for name in run.contenders),
+        "models": about.models(run),
+        "data": about.data(run),
+        "model_settings": model_settings,
+        "cases": cases,
+        "hard": exhibits.hardest(run, figures),
         "undrawn": [name.model for name in run.field if name.model in charts.UNDRAWN],
         "grouped": run.cases is not None and run.cases.groups is not None,
         "papers": [(table.picked(lambda c: not c.folded), table.picked(lambda c: c.folded)) for table in printed],
         "label": run.label,
-        "class_colours": contents.class_colours(run),
         "heats": [(table, strengths(table)) for table in heats],
         **wrong,
         "worst_losses": _losses(wrong["worst"]),
@@ -107,10 +115,9 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
         "remarks": promises.remarks(run),
         "unmet": promises.assumptions(run, False),
         "judged": promises.assumptions(run, None),
-        "about": about,
+        "about": settings,
         "charts": {name: chart for name, chart in drawn.items() if chart is not None},
         "exhibits": run.exhibits,
-        "answers": _answers(run),
         "size": contents.run_size(run),
         "of_the_paper": bool(run.published),
         "left_out": [run.full_name(name) for name in run.contenders if name not in (*run.field, *run.parts)],
@@ -118,21 +125,6 @@ def gather(run: Run, *, folder: Path) -> dict[str, Any]:
 
 
 _WRONG = {"worst": contents.worst, "confusions": contents.confusions, "hardest": contents.hardest}
-_SHEETS = {
-    "opening": sheets.opening,
-    "memories": sheets.memories,
-    "routes": sheets.routes,
-    "overlays": sheets.overlays,
-    "hardest": sheets.hardest,
-}
-
-
-def _answers(run: Run) -> list[dict[str, Any]]:
-    """Who answers what to the opening picture: recipe by recipe, the first one with whatever has none."""
-    found = (run.exhibits.get("opening") or {}).get("answers") or []
-    recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in found if each.get("recipe")))
-    order = {name: place for place, name in enumerate(recipes)}
-    return sorted(found, key=lambda each: (order.get(each.get("recipe"), 0), words.rank(str(each.get("model")))))
 
 
 def _losses(table: Table | None) -> bool:
@@ -152,7 +144,8 @@ def html(run: Run, shown: dict[str, Any]) -> str:
 
 
 def markdown(shown: dict[str, Any]) -> str:
-    return _environment(False).get_template("report.md.j2").render(**shown)
+    text = _environment(False).get_template("report.md.j2").render(**shown)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def render(template: str, **shown: Any) -> str:

@@ -35,6 +35,8 @@ ABOUT = (
     "command",
     "versions",
     "seconds",
+    "data",
+    "models",
 )
 # They have neither recipe nor backbone.
 UNPAIRED = ("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced")

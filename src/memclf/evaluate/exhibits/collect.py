@@ -198,7 +198,12 @@ class _Collector:
                 wanted = name == mine or (name.model not in BLIND and not PART.match(name.model))
             else:
                 wanted = name.model in (BASELINE, mine.model)
-            if wanted and name.backbone in (mine.backbone, "") and name.seed == mine.seed and {CLEAN, condition} <= {*seen}:
+            if (
+                wanted
+                and name.backbone in (mine.backbone, "")
+                and name.seed == mine.seed
+                and {CLEAN, condition} <= {*seen}
+            ):
                 yield name
 
     def routes(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:

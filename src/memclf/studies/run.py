@@ -86,7 +86,13 @@ def run_study(
                 new = {each.name for each in fitted} - {each.name for each in contenders}
                 contenders[:] = fitted
                 test = study.test
-                options = {"groups": study.groups(test), "store": store, "study": study.name, "watcher": watcher, "show": False}
+                options = {
+                    "groups": study.groups(test),
+                    "store": store,
+                    "study": study.name,
+                    "watcher": watcher,
+                    "show": False,
+                }
                 rows = evaluate(fitted, test, test.labels, conditions, make=study.make, **options)
                 if watcher is None:  # the first thing to be seen, perhaps hours before the rest
                     watch.says(_first_look(rows, new))

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from memclf import MemoryClassifier
-from memclf.evaluate import Condition, Contender, Name, Row, Store, controls_of, evaluate, write_exhibits
+from memclf.evaluate import Condition, Contender, ModelId, Row, Store, controls_of, evaluate, write_exhibits
 from memclf.similarity import CombinedSimilarity, FunctionSimilarity, RBFSimilarity, TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour, near_colour
@@ -200,7 +200,7 @@ def test_routes_are_those_of_the_evaluation_right_and_wrong_clean_and_corrupted(
         assert each["truth"] == run.test.labels[row]
         assert each["answer"] == answer(run, "memory", each["condition"], each["key"])
         assert each["baseline_answer"] == answer(run, "baseline", each["condition"], each["key"])
-        gone = run.store.routes(Name("memory", *CONTENDER), Condition(*condition_of(each["condition"])))
+        gone = run.store.routes(ModelId("memory", *CONTENDER), Condition(*condition_of(each["condition"])))
         assert each["memory"] == gone[row]
 
 

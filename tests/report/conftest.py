@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from memclf.bounds import Assumption, Bound, Term
-from memclf.evaluate import Name, Row, Store, metrics
+from memclf.evaluate import ModelId, Row, Store, metrics
 from memclf.report.published import FILE
 from memclf.studies.published import table
 
@@ -85,7 +85,7 @@ def _make_run(
         for recipe, backbone in [("", "")] if model in UNPAIRED else pairs:
             for seed in [seeds[0]] if model in UNPAIRED else seeds:
                 for corruption, severity in [("clean", 0), *((c, s) for c in corruptions for s in severities)]:
-                    name = Name(model, recipe, backbone, seed)
+                    name = ModelId(model, recipe, backbone, seed)
                     if skip(name, corruption, severity):
                         continue
                     said = _answers(name, clean, slope, corruption, severity, labels, len(classes))
@@ -241,7 +241,7 @@ def _promise(folder, names):
     ]
     entries = [
         {
-            **Name(*name)._asdict(),
+            **ModelId(*name)._asdict(),
             "bounds": [bound.as_dict() for bound in found],
             "missing": {"cascade": "too few cases"},
         }

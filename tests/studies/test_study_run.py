@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from memclf.bounds import KINDS, Bound
 from memclf.cli import app
-from memclf.evaluate import Condition, opened
+from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
 from memclf.studies.run import _conclude, _undisturbed, folder_for, run_study
 from memclf.studies.settings import Settings
@@ -64,7 +64,7 @@ def finished(*arguments):
 
 
 def rows_of(folder):
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         return sorted(map(str, store.rows()))
 
 
@@ -99,7 +99,7 @@ def test_a_finished_run_holds_all_that_was_promised(run):
     assert {"results.sqlite", "summary.json", "report.html", "report.md", "tables", "figures", "models"} <= {
         each.name for each in folder.iterdir()
     }
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         rows = store.rows()
         assert store.get("source") == "generated"
         assert store.get("command").startswith("memclf study color")
@@ -129,7 +129,7 @@ def test_a_finished_run_says_what_theory_promises(run):
     assert {*kinds, *memory["missing"]} == set(KINDS)
     assert kinds["compression"].n == 24
     assert kinds["held-out"].n == 6
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         clean = next(row for row in store.rows() if (row["model"], row["corruption"]) == ("memory", "clean"))
     assert kinds["held-out"]["errors on held-out cases"] == pytest.approx(1 - clean["accuracy"])
     assert "What theory promises" in (folder / "report.html").read_text()
@@ -140,7 +140,7 @@ def test_bounds_that_fail_do_not_cost_the_report(run, tmp_path):
     for name in ("bounds.json", "report.html"):
         (folder / name).unlink()
     said = io.StringIO()
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         _conclude(folder, store, None, None, [], Watch(Console(file=said)))  # neither images nor settings
     assert "no bounds in the report: AttributeError" in said.getvalue()
     assert not (folder / "bounds.json").exists()
@@ -171,7 +171,7 @@ def test_a_run_that_is_killed_interrupted_and_damaged_ends_with_the_same_numbers
     process = memclf(*PLAIN, "--out", folder)
     wait_for_rows(folder, 3 * len(FEW) + 2)  # in the fourth of five conditions
     kill(process)
-    with opened(folder / "results.sqlite") as store:
+    with open_store(folder / "results.sqlite") as store:
         done = store.finished()
     complete = [each for each in CONDITIONS if sum(condition == each for _, condition in done) == len(FEW)]
     assert len(complete) >= 3

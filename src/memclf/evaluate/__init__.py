@@ -12,18 +12,18 @@ from memclf.evaluate.metrics import (
     risk_coverage,
     selective_accuracy,
 )
-from memclf.evaluate.store import Cases, Condition, Name, Row, Store, opened
-from memclf.evaluate.summary import Scores, difference, summarise
+from memclf.evaluate.results import Results, difference, summarise
+from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_store
 
 __all__ = [
     "Cases",
     "Condition",
     "Contender",
     "Ensemble",
-    "Name",
+    "ModelId",
+    "Results",
     "RiskCoverage",
     "Row",
-    "Scores",
     "SoftenedNetwork",
     "StageOne",
     "Store",
@@ -34,7 +34,7 @@ __all__ = [
     "coverage",
     "difference",
     "evaluate",
-    "opened",
+    "open_store",
     "risk_coverage",
     "selective_accuracy",
     "summarise",

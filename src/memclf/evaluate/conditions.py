@@ -7,11 +7,10 @@ from typing import Any
 
 from memclf import _cases
 from memclf.evaluate.kinds import Images
-from memclf.evaluate.store import Condition, Store
+from memclf.evaluate.store import CLEAN, Condition, Store
 from memclf.exceptions import StoreError
 
 Make = Callable[[str, int], Any]
-CLEAN = Condition()
 
 
 class Conditions:

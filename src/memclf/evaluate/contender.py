@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from memclf.evaluate.store import Name
+from memclf.evaluate.store import ModelId
 
 
 @dataclass(frozen=True)
@@ -19,5 +19,5 @@ class Contender:
     seed: int = 0
 
     @property
-    def name(self) -> Name:
-        return Name(self.model, self.recipe, self.backbone, int(self.seed))
+    def name(self) -> ModelId:
+        return ModelId(self.model, self.recipe, self.backbone, int(self.seed))

@@ -20,12 +20,14 @@ from memclf._numbers import Array
 from memclf._progress import in_words, say
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate import exhibits, metrics
-from memclf.evaluate.conditions import CLEAN, Conditions, Make
+from memclf.evaluate.conditions import Conditions, Make
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import StageOne, labels_of_memories
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
 from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
-from memclf.evaluate.store import Condition, Row, Store
+from memclf.evaluate.results import Results
+from memclf.evaluate.store import CLEAN, Condition, Row, Store
+from memclf.evaluate.verdict import judge
 from memclf.exceptions import StoreError
 from memclf.routing import Routes
 
@@ -194,17 +196,13 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
 def _write_exhibits(
     folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: Conditions, *, anew: bool
 ) -> None:
-    """Single cases for the report, of the memory classifier that does best; results are never lost for them."""
+    """Single cases for the report, of the memory classifier of its verdict; results are never lost for them."""
     shown = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model != "random"]
     if not shown or not (anew or not (folder / exhibits.FILE).is_file()):
         return
-    accuracy: dict[Any, list[float]] = {}
-    corrupted = len(making.all) > 1
-    for row in store.rows():
-        if (row["corruption"] != CLEAN.corruption) == corrupted:
-            name = (row["model"], row["recipe"], row["backbone"], row["seed"])
-            accuracy.setdefault(name, []).append(row["accuracy"])
-    best = max(shown, key=lambda each: np.mean(accuracy.get(each.name, [0.0])))
+    verdict = judge(Results(store))
+    named = None if verdict is None else verdict.memory
+    best = next((each for each in shown if each.name._replace(seed=None) == named), shown[0])
     try:
         exhibits.write_exhibits(folder, store, best, X, make=making.make)
     except Exception as error:

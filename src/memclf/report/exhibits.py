@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from memclf.evaluate.kinds import shorten
+from memclf.evaluate.store import ModelId
 from memclf.report import sheets, words
-from memclf.report.contents import class_colours
+from memclf.report.colours import class_colours
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Gallery, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table
@@ -37,7 +38,7 @@ def opening(run: Run, folder: Path) -> Section | None:
     named = f" ({found['key']})" if case_noun(run) == "row" and found.get("key") else ""
     rows: list[list[Cell]] = [
         [
-            _name(run, each),
+            run.name(ModelId(str(each.get("model")), str(each.get("recipe") or ""), str(each.get("backbone") or ""))),
             _marked(run, each.get("clean"), found.get("truth")),
             _marked(run, each.get("corrupted"), found.get("truth")),
             Number(each.get("accuracy")),
@@ -198,13 +199,6 @@ def _in_order(answers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in answers if each.get("recipe")))
     order = {name: place for place, name in enumerate(recipes)}
     return sorted(answers, key=lambda each: (order.get(str(each.get("recipe")), 0), words.rank(str(each.get("model")))))
-
-
-def _name(run: Run, answer: Mapping[str, Any]) -> str:
-    """A contender, with its training where there are several."""
-    training = run.called((str(answer.get("recipe") or ""), str(answer.get("backbone") or "")))
-    model = words.model(str(answer.get("model")))
-    return f"{model} · {training}" if answer.get("recipe") and len(run.pairs) > 1 and training else model
 
 
 def _marked(run: Run, answer: Any, truth: Any) -> str:

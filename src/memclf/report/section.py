@@ -70,7 +70,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures in a layout of their own: the macro `name` of `galleries.html.j2` gets `data`; Markdown shows `chart`."""
+    """Pictures in a layout of their own: macro `name` of `galleries.html.j2` with `data`; Markdown shows `chart`."""
 
     kind: ClassVar[str] = "gallery"
     name: str

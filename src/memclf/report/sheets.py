@@ -110,7 +110,7 @@ def _rows(tiles: Sequence[Tile]) -> list[Sequence[Tile]]:
 
 
 def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folder: Path) -> Chart | None:
-    """Paint the rows into `folder`/NAME.png; None when there is no picture in them."""
+    """Paint the rows into FOLDER/figures/NAME.png; None when there is no picture in them."""
     if not any(tile.picture for row in rows for tile in row):
         return None
     import matplotlib
@@ -140,8 +140,8 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
                 if swatch:
                     draw.text((left, below), SQUARE, fill=colour, font=font)
         top += height
-    folder.mkdir(parents=True, exist_ok=True)
-    sheet.save(folder / f"{name}.png")
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    sheet.save(folder / "figures" / f"{name}.png")
     return Chart(name, title, alt or title)
 
 

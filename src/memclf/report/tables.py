@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
+from memclf.evaluate.intervals import Interval
 from memclf.report import words
 
 Mark: TypeAlias = Literal["", "win", "lose", "tie"]
@@ -59,6 +60,21 @@ class Number:
 
 Cell: TypeAlias = str | int | Number
 EMPTY = Number(None)
+TIE = 5e-4  # differences below it are shown as 0.0
+
+
+def number(interval: Interval | None) -> Number:
+    """A mean with its interval; an empty cell where there is none."""
+    return EMPTY if interval is None else Number(*interval)
+
+
+def difference(interval: Interval | None) -> Number:
+    """A difference with its interval, marked by who wins and whether that is sure."""
+    if interval is None:
+        return Number(None, signed=True)
+    mark: Mark = "win" if interval.value > TIE else "lose" if interval.value < -TIE else "tie"
+    sure = (interval.low > 0 or interval.high < 0) and interval.high > interval.low  # no width: no evidence
+    return Number(*interval, signed=True, mark=mark, sure=sure)
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,7 @@ class Table:
         cells = [cell for row in self.rows for cell in row if isinstance(cell, Number)]
         return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
 
-    def picked(self, wanted: Callable[[Column], bool]) -> Table | None:
+    def pick(self, wanted: Callable[[Column], bool]) -> Table | None:
         """The columns without a group, which name a row, and those that are wanted; None where none of them is."""
         kept = [number for number, column in enumerate(self.columns) if not column.group or wanted(column)]
         if not any(self.columns[number].group for number in kept):

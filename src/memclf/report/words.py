@@ -123,8 +123,6 @@ TERMS = {
 
 #: What stands with a table or a figure, on the page and in Markdown.
 CAPTIONS = {
-    "contenders": "Mean over the corrupted conditions: filled points are accuracy, hollow ones balanced accuracy, "
-    "lines their 95 % intervals.",
     "severities": "Mean over the corruptions at each severity. Bands are 95 % intervals.",
     "thin": "Controls are drawn thin and without bands.",
     "undrawn": "Balanced controls are not drawn.",

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 import memclf
-from memclf.evaluate import Condition, Contender, Name, Store, evaluate, summarise, write_exhibits
+from memclf.evaluate import Condition, Contender, ModelId, Store, evaluate, summarise, write_exhibits
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import published
 from memclf.studies.published import table
@@ -139,9 +139,9 @@ def _machine() -> str:
     return f"torch {torch.__version__} on {torch.get_num_threads()} threads"
 
 
-def _first_look(rows: list[dict[str, Any]], new: set[Name]) -> str:
+def _first_look(rows: list[dict[str, Any]], new: set[ModelId]) -> str:
     """What those who have just been trained make of the clean test images."""
-    shown = [row for row in rows if tuple(row[part] for part in Name._fields) in new]
+    shown = [row for row in rows if tuple(row[part] for part in ModelId._fields) in new]
     scores = (f"{r['model']} {100 * r['accuracy']:.1f} / {100 * r['balanced_accuracy']:.1f}" for r in shown)
     return f"clean, accuracy / balanced accuracy: {', '.join(scores)}"
 

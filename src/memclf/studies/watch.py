@@ -71,7 +71,7 @@ class Watch:
     def _count(self, row: Row) -> None:
         cell = (row.model, row.recipe, row.backbone)
         self._clean.setdefault(cell, [])
-        if row.corruption == CLEAN:
+        if row.condition == CLEAN:
             self._clean[cell].append(row.accuracy)
         else:
             self._sums[cell].append([row.accuracy, row.balanced_accuracy])

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.evaluate.store import Condition
+from memclf.evaluate.store import CLEAN, Condition
 
 NOISE = "gaussian_noise"
-CLEAN = Condition()
 
 Answers = Mapping[Condition, Array]  # of one contender: positions in the classes, -1 for unknown
 

@@ -17,7 +17,6 @@ from memclf._numbers import Array
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.exhibits.choose import (
-    CLEAN,
     Answers,
     choose_different,
     choose_hardest,
@@ -27,7 +26,7 @@ from memclf.evaluate.exhibits.choose import (
 )
 from memclf.evaluate.exhibits.views import CaseViews
 from memclf.evaluate.kinds import Images, name_cases
-from memclf.evaluate.store import Condition, Name, Store
+from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
 
 FILE = "exhibits.json"
 SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
@@ -35,7 +34,6 @@ MEMORIES = 12  # shown at least, if there are as many; those that routes lead to
 MEMBERS = 6
 HARDEST = 6
 CANDIDATES = 12  # images among which the one for overlays is chosen
-BASELINE = "baseline"
 BLIND = ("majority", "random")  # models that do not look at a case: their answers do not stand beside the opening
 PART = re.compile(r"[+]|sturdy[-+,]")  # how names of an ablation's contenders begin
 
@@ -155,9 +153,9 @@ class _Collector:
         self.classes = [] if cases is None else [str(label) for label in cases.classes]
         self.truth = np.zeros(n, dtype=int) if cases is None else cases.labels
         self.views = CaseViews(run, test, self.truth)
-        self.answers: dict[Name, dict[Condition, Array]] = {}
+        self.answers: dict[ModelId, dict[Condition, Array]] = {}
         for key, answers in store.answers().items():
-            self.answers.setdefault(Name(*key[:4]), {})[Condition(*key[4:])] = answers
+            self.answers.setdefault(ModelId(*key[:4]), {})[Condition(*key[4:])] = answers
         self.mine: Answers = self.answers.get(shown.name, {})
         self.base: Answers = self.answers.get(shown.name._replace(model=BASELINE), {})
         self._made: dict[Condition, Any] = {CLEAN: test}
@@ -190,7 +188,7 @@ class _Collector:
             ],
         }
 
-    def _names_beside(self, condition: Condition) -> Iterable[Name]:
+    def _names_beside(self, condition: Condition) -> Iterable[ModelId]:
         """Contenders of the same backbone and seed; of other recipes only the baseline and the same model."""
         mine = self.shown.name
         for name, seen in self.answers.items():

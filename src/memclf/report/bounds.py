@@ -5,22 +5,53 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memclf.bounds import Bound, picture
+from memclf.bounds import HELD_OUT, Bound, picture
 from memclf.report import words
-from memclf.report.charts import INK, NARROW, PAPER, Chart, figure, kept
-from memclf.report.run import Promised, Run
+from memclf.report.charts import INK, NARROW, PAPER, figure, save_chart
+from memclf.report.run import Run, RunBounds
+from memclf.report.section import Block, Chart, Folded, Section, Terms, Text
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table
 
-HELD_OUT = "held-out"
 DIGITS = 3
+
+
+def section(run: Run, folder: Path) -> Section | None:
+    """The bounds of the memory classifiers, where the run has any."""
+    shown = table(run)
+    if shown is None:
+        return None
+    unmet, unchecked = (_list_assumptions(run, met) for met in (False, None))
+    blocks: list[Block] = [Text(words.TERMS["bound"]), Text(lines=remarks(run)), shown]
+    if unmet:
+        blocks.append(Text("Assumptions that are not met:", lines=unmet, style="small"))
+    for number, chart in enumerate(charts(run, folder)):
+        blocks.append(Folded(chart.title, [chart]) if number else chart)
+    blocks.append(
+        Folded(
+            "The kinds of bounds, and what is left for you to judge",
+            [
+                Terms([(kind, f"{meaning}.") for kind, meaning in words.BOUNDS.items()]),
+                Text(
+                    "Every bound also rests on assumptions that no classifier can check for itself:",
+                    lines=unchecked,
+                    style="small",
+                ),
+            ],
+        )
+    )
+    return Section("promises", "What theory promises", blocks)
+
+
+def _list_assumptions(run: Run, met: bool | None) -> list[str]:
+    return [f"{name}: {text}; {words.listed(kinds)}." for name, text, kinds in assumptions(run, met)]
 
 
 def table(run: Run) -> Table | None:
     """One row for each bound: its value, what it promises, its terms, and the assumptions that are not met."""
-    if not run.promised:
+    if not run.bounds:
         return None
-    several = len(run.promised) > 1
-    parts = dict.fromkeys(_part(term.name) for each in run.promised for bound in each.bounds for term in bound.terms)
+    several = len(run.bounds) > 1
+    parts = dict.fromkeys(_part(term.name) for each in run.bounds for bound in each.bounds for term in bound.terms)
     ordered = sorted(parts, key=lambda part: part == picture.CHOICE[0])  # last, as in the bars
     columns = [
         Column("Bound"),
@@ -31,7 +62,7 @@ def table(run: Run) -> Table | None:
         Column("Not met"),
     ]
     rows: list[list[Cell]] = []
-    for each in run.promised:
+    for each in run.bounds:
         called: list[Cell] = [name_of(run, each, short=True)] if several else []
         for bound in each.bounds:
             terms = {_part(term.name): Number(term.value, digits=DIGITS, plain=True) for term in bound.terms}
@@ -50,15 +81,15 @@ def _part(name: str) -> str:
 
 
 def _sure(run: Run) -> str:
-    deltas = {bound.delta for each in run.promised for bound in each.bounds}
+    deltas = {bound.delta for each in run.bounds for bound in each.bounds}
     return words.listed(f"{100 * (1 - delta):g}" for delta in sorted(deltas))
 
 
-def name_of(run: Run, each: Promised, *, short: bool = False) -> str:
+def name_of(run: Run, each: RunBounds, *, short: bool = False) -> str:
     model = words.model(each.name.model)
     model = words.SHORT.get(each.name.model, model) if short else model
-    several = len({other.name[1:] for other in run.promised}) > 1
-    training = run.called(each.name[1:]) if several else ""
+    several = len({other.name.training for other in run.bounds}) > 1
+    training = run.name_training(each.name.training) if several else ""
     return " · ".join(part for part in (model, training) if part)
 
 
@@ -75,10 +106,10 @@ def unmet(bound: Bound) -> str:
 
 def remarks(run: Run) -> list[str]:
     """One sentence for each memory classifier: what was measured, and what is promised."""
-    return [f"{name_of(run, each)}: {_remark(each)}." for each in run.promised]
+    return [f"{name_of(run, each)}: {_remark(each)}." for each in run.bounds]
 
 
-def _remark(each: Promised) -> str:
+def _remark(each: RunBounds) -> str:
     trained = [bound for bound in each.bounds if bound.kind != HELD_OUT]
     said = [_of_training(trained)] if trained else []
     for bound in (bound for bound in each.bounds if bound.kind == HELD_OUT):
@@ -104,7 +135,7 @@ def assumptions(run: Run, met: bool | None) -> list[tuple[str, str, list[str]]]:
     Each with its name, what it says and why it is in doubt, and the kinds of bounds that rest on it.
     """
     found: dict[tuple[str, str], list[str]] = {}
-    for bound in (bound for each in run.promised for bound in each.bounds):
+    for bound in (bound for each in run.bounds for bound in each.bounds):
         for each in bound.assumptions:
             if each.met is met:
                 kinds = found.setdefault((each.name, each.text + (f" ({each.why})" if each.why else "")), [])
@@ -114,10 +145,10 @@ def assumptions(run: Run, met: bool | None) -> list[tuple[str, str, list[str]]]:
 
 def charts(run: Run, folder: Path) -> list[Chart]:
     """The terms of the bounds as stacked bars, one chart for each memory classifier."""
-    return [_chart(run, each, folder) for each in run.promised]
+    return [_chart(run, each, folder) for each in run.bounds]
 
 
-def _chart(run: Run, each: Promised, folder: Path) -> Chart:
+def _chart(run: Run, each: RunBounds, folder: Path) -> Chart:
     def draw(width: float) -> Any:
         per_row = 3 if width > NARROW else 1
         parts = {_part(term.name) for bound in each.bounds for term in bound.terms}
@@ -134,7 +165,9 @@ def _chart(run: Run, each: Promised, folder: Path) -> Chart:
         return whole
 
     told = "; ".join(f"{bound.kind} {bound.value:.2f}, promises {promise(bound)}" for bound in each.bounds)
-    several = len({other.name[1:] for other in run.promised}) > 1
-    parts = ("bounds", each.name.model, *(each.name[1:] if several else ()))
+    several = len({other.name.training for other in run.bounds}) > 1
+    parts = ("bounds", each.name.model, *(each.name.training if several else ()))
     file = "_".join(part for part in parts if part).replace("/", "_")
-    return kept(file, f"Bounds, {name_of(run, each)}", f"Stacked bars: {told}.", folder, draw)
+    title = f"Bounds, {name_of(run, each)}"
+    caption = f"{title}. {words.CAPTIONS['bounds']}"
+    return save_chart(file, title, f"Stacked bars: {told}.", folder, draw, caption=caption)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from memclf.bounds import Assumption, Bound, MemoryTerm, Term
-from memclf.report import build, promises
+from memclf.report import bounds, build
 from memclf.report.run import Run
 
 PAIRS = (("vanilla", "resnet18"), ("augmix", "resnet18"))
@@ -119,9 +119,9 @@ def test_bounds_that_promise_nothing_are_not_dressed_up(made):
         return change
 
     run = made(**small())
-    (remark,) = promises.remarks(Run(changed(run, keep("direct", "paper", "held-out"))))
+    (remark,) = bounds.remarks(Run(changed(run, keep("direct", "paper", "held-out"))))
     assert "no bound from the training cases promises anything: those below 1 (direct) rest on unmet" in remark
-    (remark,) = promises.remarks(Run(changed(run, keep("paper"))))
+    (remark,) = bounds.remarks(Run(changed(run, keep("paper"))))
     assert remark == "Memory classifier: every bound from the training cases is vacuous."
 
 
@@ -138,4 +138,4 @@ def test_damaged_entries_do_not_stop_the_report_and_words_are_no_markup(made):
     run = changed(made(**small()), change)
     assert "<script" not in build(run).read_text(encoding="utf-8")
     assert "<script" not in (run / "report.md").read_text(encoding="utf-8")
-    assert len(Run(run).promised) == 1
+    assert len(Run(run).bounds) == 1

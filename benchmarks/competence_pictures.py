@@ -14,7 +14,7 @@ import numpy as np
 import memclf
 from memclf.evaluate import Results, open_store
 from memclf.evaluate.store import CLEAN
-from memclf.studies import settings_for, study_for
+from memclf.studies import load_study, settings_for
 
 NETWORK, MEMORY, TOGETHER, GREY = "#c2570c", "#a9791c", "#6f42b5", "#667080"
 SHOWN = (("clean", 0), ("defocus_blur", 4), ("fog", 3), ("gaussian_noise", 3))
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
     parser.add_argument("--case", type=int, default=150, help="position of the leaf among the test images")
     asked = parser.parse_args()
-    study = study_for(settings_for("leaf", data=asked.data))
+    study = load_study(settings_for("leaf", data=asked.data))
     own = asked.run / "models" / "vanilla-efficientnet_lite0-seed0" / "sturdy"
     opinions(memclf.load(asked.model or own), study, asked.case, asked.out)
     severities(asked.run, asked.out)

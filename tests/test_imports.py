@@ -39,8 +39,7 @@ ALLOWED = {
     "vision": {"similarity.base"},
     "studies": {"bounds", "classifier", "evaluate", "persist", "report", "similarity", "vision", ""},
     "report": {"bounds", "evaluate"},
-    "casefiles": {"vision"},
-    "cli": {"bounds", "casefiles", "classifier", "evaluate", "persist", "report", "studies", "vision", ""},
+    "cli": {"bounds", "classifier", "evaluate", "persist", "report", "studies", "vision", ""},
     "": {"classifier", "selector", "memory", "persist"},
 }
 

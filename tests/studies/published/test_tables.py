@@ -69,7 +69,7 @@ def record_of(paper, columns):
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: f"{line[0]}-{line[2]}")
-def test_means_gains_and_records_are_those_of_the_paper(line):
+def test_table__means_gains_records__are_those_of_the_paper(line):
     name, n_rows, printed, *numbers, record = line
     paper = table(name)
     assert len(paper.corruptions) == int(n_rows)
@@ -82,7 +82,7 @@ def test_means_gains_and_records_are_those_of_the_paper(line):
     assert record_of(paper, columns) == list(map(int, record.split("/")))
 
 
-def test_all_seven_tables_together_give_the_papers_526_cells():
+def test_table__all_seven__have_526_cells():
     papers = [table(name) for name in NAMES]
     cells = [
         (row[column, "baseline"], row[column, "memory"])
@@ -98,13 +98,13 @@ def test_all_seven_tables_together_give_the_papers_526_cells():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_bear_the_names_of_our_corruptions_in_the_papers_order(name):
+def test_table__rows__are_our_corruptions_in_the_paper_s_order(name):
     paper = table(name)
     assert next(iter(paper.rows)) == "clean"
     assert list(paper.corruptions) == [each for each in PAPER if each in paper.rows]
 
 
-def test_the_cells_of_the_shaded_rows_of_the_colour_table_are_in_their_places():
+def test_table__shaded_rows_of_colours__are_in_their_places():
     paper = table("color_augmentation")
     noises = ["gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise"]
     assert mean(paper.rows[each]["vanilla", "baseline"] for each in noises) == 70.25
@@ -112,7 +112,7 @@ def test_the_cells_of_the_shaded_rows_of_the_colour_table_are_in_their_places():
     assert round(mean(paper.rows[each]["augmix", "memory"] for each in [*noises, "spatter"]), 1) == 90.4
 
 
-def test_what_the_notes_say_of_the_tables_is_so():
+def test_table__notes__are_true():
     for name in ("leaf_feature_augmentation", "acne_feature_augmentation"):
         paper = table(name)
         assert "exact copy" in " ".join(paper.notes)
@@ -151,12 +151,12 @@ def above_clean(paper, side):
     return sum(paper.rows[c][r, side] > clean[r, side] for c in paper.corruptions for r in paper.columns)
 
 
-def test_unknown_names_are_errors_that_list_the_known_ones():
+def test_table__unknown_name__lists_the_known_ones():
     with pytest.raises(ValueError, match="the paper's tables are color_augmentation, .* got 'leaves'"):
         table("leaves")
 
 
-def test_the_tables_can_be_read_without_anything_heavy():
+def test_table__import__loads_nothing_heavy():
     code = """
 import sys
 from memclf.studies.published import table

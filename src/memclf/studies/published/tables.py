@@ -1,4 +1,4 @@
-"""The paper's tables as printed, under our names; the CSV files beside this module hold their cells."""
+"""The paper's tables as printed, with our names; the CSV files beside it hold the cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What theory promises for the memory classifiers of a run."""
+"""Generalization bounds of the memory classifiers of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MODELS = ("memory", "sturdy")
 
 
-def promises(
+def compute_bounds(
     contenders: Iterable[Contender],
     *,
     train: ImageCollection,
@@ -24,10 +24,10 @@ def promises(
     given: Iterable[str] = (),
     say: Callable[[str], object] = lambda message: None,
 ) -> dict[str, Any]:
-    """Bounds of every kind for each memory classifier, plain values for ``bounds.json``.
+    """Bounds of every kind for each memory classifier, as plain values for ``bounds.json``.
 
-    Of every recipe and backbone the first seed. A classifier that fails is left out, and `say` tells why; a kind of
-    bound that is not defined for one is under `missing`.
+    Only the first seed of every recipe and backbone is taken. A classifier for which an error occurs is left out, and
+    `say` is called with the reason; kinds of bounds that are not defined for a classifier are under `missing`.
     """
     first: dict[tuple[str, str, str], Contender] = {}
     for each in contenders:
@@ -40,9 +40,9 @@ def promises(
         called = " ".join(part for part in (each.model, each.recipe, each.backbone) if part)
         say(f"bounds of {called} ({number} of {len(first)})")
         try:
-            bounds = dict(zip(TRAINING_KINDS, _of(each, train, TRAINING_KINDS, given), strict=True))
-            bounds |= dict(zip([HELD_OUT], _of(each, test, [HELD_OUT], given), strict=True))
-        except Exception as error:  # the others have theirs all the same
+            bounds = dict(zip(TRAINING_KINDS, _bounds_of(each, train, TRAINING_KINDS, given), strict=True))
+            bounds |= dict(zip([HELD_OUT], _bounds_of(each, test, [HELD_OUT], given), strict=True))
+        except Exception as error:  # the bounds of the other classifiers are still worth having
             say(f"no bounds of {called}: {type(error).__name__}: {error}")
             continue
         found.append(
@@ -55,5 +55,5 @@ def promises(
     return {"given": given, "contenders": found}
 
 
-def _of(contender: Contender, images: ImageCollection, kinds: Iterable[str], given: Iterable[str]) -> list[Any]:
+def _bounds_of(contender: Contender, images: ImageCollection, kinds: Iterable[str], given: Iterable[str]) -> list[Any]:
     return bounds_of(contender.estimator, images, np.asarray(images.labels), kinds, given=given)

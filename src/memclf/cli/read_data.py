@@ -1,4 +1,4 @@
-"""Cases and labels from files, in the form in which a fitted classifier takes them."""
+"""Reading cases and labels from files, in the form that a fitted classifier takes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from memclf import _cases
 from memclf._numbers import Array
 from memclf.exceptions import MissingExtraError
 
-LABELS = ("label", "class", "target", "y")  # columns that hold the labels, where nobody says which one does
+LABELS = ("label", "class", "target", "y")  # columns that may hold the labels, the first that exists counts
 
 
 def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Array]:
@@ -35,31 +36,31 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
         raise ValueError(f"there is no file or folder {path}")
     images, memories = _takes_images(clf), clf.memories_
     if suffix == ".npz":
-        X, labels = _arrays(path, label or "y")
+        X, labels = _read_arrays(path, label or "y")
         if _cases.is_table(memories):
             raise ValueError(f"the classifier was fitted on a table, and {path} names no columns; give a .csv file")
         X = _as_images(X) if images else X
     elif images and (path.is_dir() or suffix == ".csv"):
-        X, labels = _images(path, label)
+        X, labels = _read_images(path, label)
     elif suffix == ".csv" and (_cases.is_table(memories) or np.ndim(memories) == 2):
-        X, labels = _table(clf, path, label)
+        X, labels = _read_table(clf, path, label)
     else:
         wanted = "a folder with one subfolder per class, a .csv file that lists images" if images else "a .csv table"
         raise ValueError(f"{path} cannot be read as cases; this classifier takes {wanted} or a .npz file with X and y")
-    return X, in_classes(labels, clf.classes_, path)
+    return X, match_labels(labels, clf.classes_, path)
 
 
-def in_classes(labels: Sequence[Any] | Array, classes: Array, path: Path) -> Array:
-    """Labels of the type that the classes have: a file may write the class 1 as "1" or 1.0."""
+def match_labels(labels: Sequence[Any] | Array, classes: Array, path: Path) -> Array:
+    """Labels in the type of the classes: a file may write the class 1 as "1" or 1.0."""
     known: dict[Any, Any] = {str(each): each for each in classes.tolist()}
     if classes.dtype.kind in "iuf":
         known |= {float(each): each for each in classes.tolist()}
     found = [known.get(str(each), known.get(_as_float(each))) for each in labels]
-    strange = {str(each): None for each, label in zip(labels, found, strict=True) if label is None}
-    if strange:
+    unknown = {str(each): None for each, label in zip(labels, found, strict=True) if label is None}
+    if unknown:
         raise ValueError(
-            f"{path} holds labels that the classifier does not know: {', '.join(map(repr, list(strange)[:5]))}"
-            f"{', ...' if len(strange) > 5 else ''}; its classes are {', '.join(map(repr, classes.tolist()))}"
+            f"{path} holds labels that the classifier does not know: {', '.join(map(repr, list(unknown)[:5]))}"
+            f"{', ...' if len(unknown) > 5 else ''}; its classes are {', '.join(map(repr, classes.tolist()))}"
         )
     return np.array(found, dtype=classes.dtype)
 
@@ -71,7 +72,7 @@ def _as_float(value: Any) -> float | None:
         return None
 
 
-def _arrays(path: Path, label: str) -> tuple[Array, Array]:
+def _read_arrays(path: Path, label: str) -> tuple[Array, Array]:
     try:
         with np.load(path, allow_pickle=False) as found:  # a pickle runs code
             missing = [name for name in ("X", label) if name not in found]
@@ -88,7 +89,7 @@ def _arrays(path: Path, label: str) -> tuple[Array, Array]:
 # ------------------------------------------------------------------------------------------------------------ tables
 
 
-def _table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
+def _read_table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
     try:
         import pandas as pd
     except ImportError as error:
@@ -106,20 +107,20 @@ def _table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
     # Labels by themselves and as they are written: pandas would take "NA" for nothing and "01" for 1.
     labels = pd.read_csv(path, usecols=[label], dtype=str, keep_default_na=False)[label].to_numpy()
     if wanted is None:
-        return _numbers(clf, pd.read_csv(path).drop(columns=label), path), labels
+        return _check_numbers(clf, pd.read_csv(path).drop(columns=label), path), labels
     if missing := [name for name in wanted if name not in names or name == label]:
         raise ValueError(f"{path} lacks columns that the classifier was fitted on: {_listed(missing)}")
     types = clf.memories_.dtypes.to_dict()
     dates = {name: kind for name, kind in types.items() if kind.kind in "mM"}  # which pandas reads as words first
     try:
-        told = {name: kind for name, kind in types.items() if name not in dates}
-        frame = pd.read_csv(path, usecols=wanted, dtype=told).astype(dates)
+        others = {name: kind for name, kind in types.items() if name not in dates}
+        frame = pd.read_csv(path, usecols=wanted, dtype=others).astype(dates)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path} does not have the types that the classifier was fitted on: {error}") from error
     return frame[wanted], labels
 
 
-def _numbers(clf: Any, frame: Any, path: Path) -> Array:
+def _check_numbers(clf: Any, frame: Any, path: Path) -> Array:
     words = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]
     if words:
         raise ValueError(f"{path} holds something else than numbers in the columns {_listed(words)}")
@@ -129,7 +130,8 @@ def _numbers(clf: Any, frame: Any, path: Path) -> Array:
             f"{path} has {frame.shape[1]} columns beside the label ({_listed(frame.columns)}); the classifier takes "
             f"{wide}"
         )
-    kind = getattr(clf.memories_, "dtype", np.dtype(float))
+    memories = clf.memories_
+    kind = memories.dtype if isinstance(memories, np.ndarray) or issparse(memories) else np.dtype(float)
     return frame.to_numpy(dtype=kind if kind.kind == "f" else float)
 
 
@@ -148,7 +150,7 @@ def _takes_images(clf: Any) -> bool:
     return pixels or type(memories).__name__ == "ImageCollection"
 
 
-def _images(path: Path, label: str | None) -> tuple[Any, Array]:
+def _read_images(path: Path, label: str | None) -> tuple[Any, Array]:
     from memclf.vision import ImageCollection
 
     found = ImageCollection.from_folder(path) if path.is_dir() else ImageCollection.from_csv(path, label=label)

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -21,9 +20,9 @@ from memclf.bounds import KINDS, Bound
 from memclf.cli import app
 from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
-from memclf.studies.run import _conclude, _undisturbed, folder_for, run_study
+from memclf.studies.progress import Progress
+from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, run_study
 from memclf.studies.settings import Settings
-from memclf.studies.watch import Watch
 
 TINY = [
     *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
@@ -94,7 +93,7 @@ def wait_for_rows(folder, number):
     wait_until(are_there)
 
 
-def test_a_finished_run_holds_all_that_was_promised(run):
+def test_run_study__finished__folder_holds_everything(run):
     folder, out, err = run
     assert {"results.sqlite", "summary.json", "report.html", "report.md", "tables", "figures", "models"} <= {
         each.name for each in folder.iterdir()
@@ -113,12 +112,16 @@ def test_a_finished_run_holds_all_that_was_promised(run):
     assert f"report: {folder / 'report.html'}" in out
     assert "gain over the baseline" in out
     assert "evaluating gaussian_noise 3 (5 of 5 conditions" in err
-    first = next(line for line in err.splitlines() if line.startswith("clean, accuracy / balanced accuracy: "))
-    assert {each.rsplit(" ", 3)[0] for each in first.partition(": ")[2].split(", ")} == MODELS
+    scored = [line.partition(":")[0] for line in err.splitlines() if ": clean accuracy / balanced accuracy " in line]
+    assert scored[:2] == ["baseline", "memory"]
+    assert set(scored) == MODELS
+    assert [table["name"] for table in json.loads((folder / "paper.json").read_text())["tables"]] == [
+        "color_augmentation"
+    ]
     assert not (folder / "models" / ".training").exists()
 
 
-def test_a_finished_run_says_what_theory_promises(run):
+def test_run_study__finished__has_bounds(run):
     folder, _, err = run
     assert "bounds of memory vanilla efficientnet_lite0 (1 of 2)" in err
     found = json.loads((folder / "bounds.json").read_text())
@@ -135,19 +138,19 @@ def test_a_finished_run_says_what_theory_promises(run):
     assert "What theory promises" in (folder / "report.html").read_text()
 
 
-def test_bounds_that_fail_do_not_cost_the_report(run, tmp_path):
+def test_conclude__bounds_that_fail__report_is_written(run, tmp_path):
     folder = shutil.copytree(run[0], tmp_path / "run")
     for name in ("bounds.json", "report.html"):
         (folder / name).unlink()
     said = io.StringIO()
     with open_store(folder / "results.sqlite") as store:
-        _conclude(folder, store, None, None, [], Watch(Console(file=said)))  # neither images nor settings
+        conclude(folder, store, None, None, [], Progress(Console(file=said)))  # neither images nor settings
     assert "no bounds in the report: AttributeError" in said.getvalue()
     assert not (folder / "bounds.json").exists()
     assert "What theory promises" not in (folder / "report.html").read_text()
 
 
-def test_a_run_that_is_killed_interrupted_and_damaged_ends_with_the_same_numbers(run, tmp_path):
+def test_run_study__killed_interrupted_damaged__ends_with_the_same_numbers(run, tmp_path):
     folder = tmp_path / "run"
     # Killed in training: what was trained is not trained again.
     process = memclf(*PLAIN, "--out", folder)
@@ -191,17 +194,18 @@ def kill(process):
     process.communicate()
 
 
-def test_another_argument_starts_a_new_run_beside_the_old_one(run, monkeypatch):
+def test_run_study__other_argument__starts_a_new_run_beside_the_old(run, monkeypatch):
     folder, _, _ = run
     before = rows_of(folder)
     old = json.loads((folder / "settings.json").read_text())
     known = {each.name: old[each.name] for each in fields(Settings)}
     other = Settings(**{**known, "corruptions": tuple(known["corruptions"][:-1])})
 
-    def interrupted(*_):
+    def interrupted(*_, **options):
         raise KeyboardInterrupt
+        yield
 
-    monkeypatch.setattr("memclf.studies.models.train_all", interrupted)
+    monkeypatch.setattr("memclf.studies.run.train", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_study(other, folder, console=Console(file=io.StringIO()))
     beside = folder.with_name("run-2")
@@ -212,7 +216,7 @@ def test_another_argument_starts_a_new_run_beside_the_old_one(run, monkeypatch):
     assert folder_for(folder, "0" * 24) == folder.with_name("run-3")
 
 
-def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):
+def test_report_and_compare__finished_run__are_written(run, tmp_path):
     folder, _, _ = run
     (folder / "report.html").unlink()
     shown = CliRunner().invoke(app, ["report", str(folder)])
@@ -223,14 +227,14 @@ def test_a_report_can_be_built_again_and_runs_compared(run, tmp_path):
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals go to the main thread")
-def test_a_second_ctrl_c_does_not_cost_the_report():
+def test_ignore_ctrl_c__second_ctrl_c__is_ignored():
     before = signal.getsignal(signal.SIGINT)
-    with _undisturbed():
+    with _ignore_ctrl_c():
         os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_folder_with_other_things_is_left_alone(tmp_path):
+def test_folder_for__folder_with_other_files__is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("do not touch")
     with pytest.raises(StudyError, match="no run of a study"):
         folder_for(tmp_path, "0" * 24)
@@ -239,48 +243,6 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     assert folder_for(tmp_path / "new", "0" * 24) == tmp_path / "new"
 
 
-def test_a_run_that_was_killed_before_its_settings_were_written_is_begun_again(tmp_path):
+def test_folder_for__killed_before_settings_were_written__is_used_again(tmp_path):
     (tmp_path / "settings.part").write_text("{")
     assert folder_for(tmp_path, "0" * 24) == tmp_path
-
-
-def test_a_plan_shows_every_setting_and_runs_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shown = CliRunner().invoke(app, ["study", "leaf", "--scale", "full", "--seed", "7", "--plan"])
-    assert shown.exit_code == 0
-    lines = {
-        cells[1].strip(): cells[2].strip() for line in shown.output.splitlines() if len(cells := line.split("│")) > 2
-    }
-    assert set(lines) - {""} == {each.name for each in fields(Settings)}
-    assert (lines["seeds"], lines["image_size"], lines["data"]) == ("7", "256x128", "generated images")
-    assert "to train: 6" in shown.output
-    assert "90 conditions" in shown.output.replace("\n", " ")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["study", "cats"], "the studies are color, leaf, acne"),
-        (["study", "leaf", "--scale", "huge"], "the scales are quick, full, paper"),
-        (["study", "leaf", "--data", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
-        (["study", "leaf", "--data", "."], "holds no dataset-full.csv"),
-        (["study", "acne", "--data", "/nowhere/at/all"], "lesions.csv cannot be read"),
-        (["study", "leaf", "--recipe", "voodoo"], "'voodoo' is none of the recipes"),
-        (["study", "leaf", "--corruption", "rain"], "there is no corruption 'rain'"),
-        (["study", "leaf", "--severity", "6"], "severity"),
-        (["study", "leaf", "--backbone", "resnet1000"], "resnet1000"),
-        (["study", "leaf", "--image-size", "big"], "WIDTHxHEIGHT"),
-        (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
-        (["study", "color", "--data", "."], "generates its images"),
-        (["study", "acne", "--feature", "paper"], "one feature"),
-        (["report", "/nowhere/at/all"], "/nowhere/at/all"),
-    ],
-)
-def test_errors_are_one_line_that_says_what_to_do(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shown = CliRunner().invoke(app, arguments)
-    assert shown.exit_code == 1
-    assert message in shown.output
-    assert len(shown.output.strip().splitlines()) == 1
-    assert not Path("runs").exists()

@@ -185,7 +185,7 @@ def test_wrong_arguments_are_explained(folder, tmp_path):
     for arguments in ([folder], ["--out", out], [folder, "--sheet", folder, "--out", out]):
         shown = run(*arguments)
         assert shown.exit_code == 2
-        assert "say FOLDER and --out FOLDER, or --sheet IMAGE and --out FILE" in shown.output
+        assert "give FOLDER and --out FOLDER, or --sheet IMAGE and --out FILE" in shown.output
     assert not out.exists()
     (tmp_path / "empty").mkdir()
     assert "holds no images" in run(tmp_path / "empty", "--out", out).output

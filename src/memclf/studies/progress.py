@@ -1,4 +1,4 @@
-"""Live progress of a study: what is trained, what is evaluated, the time left, a running table."""
+"""Live progress of a study: the condition at work, the time left, the means so far."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from rich.text import Text
 
 from memclf._progress import in_words
 from memclf.evaluate import Condition, Row
-from memclf.evaluate.store import CLEAN
 
 WIDEST = 16  # lines of the running table
 
 
-class Watch:
-    """Shows an evaluation while it runs: a table that is redrawn on a terminal, one line per condition elsewhere."""
+class Progress:
+    """Shows a running evaluation: a live table on a terminal, else one line per condition."""
 
     def __init__(self, console: Console | None = None):
         self.console = Console(stderr=True) if console is None else console
@@ -32,8 +31,8 @@ class Watch:
         self._first = 0
         self._line = ""
 
-    def says(self, message: str) -> None:
-        """One line that stays."""
+    def say(self, message: str) -> None:
+        """Print one line that stays."""
         self.console.print(Text(message), soft_wrap=True)
 
     def __enter__(self) -> Self:
@@ -48,30 +47,30 @@ class Watch:
             self._live = None
 
     def begins(self, condition: Condition, done: int, total: int) -> None:
-        """The engine starts on a condition."""
+        """Show the condition that the engine starts on."""
         if self._started is None:
             self._started, self._first = time.monotonic(), done
         spent, made = time.monotonic() - self._started, done - self._first
         left = f", {in_words(spent / made * (total - done))} left" if made else ""
         self._line = f"evaluating {condition} ({done + 1} of {total} conditions{left})"
         if self._live is None:
-            self.says(self._line)
+            self.say(self._line)
         self._draw()
 
-    def knows(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Rows that were finished before."""
+    def add(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Count rows that were finished before."""
         for row in rows:
             self._count(Row(**row))
 
     def finished(self, row: Row) -> None:
-        """The engine has finished a row."""
+        """Count a row that the engine has finished."""
         self._count(row)
         self._draw()
 
     def _count(self, row: Row) -> None:
         cell = (row.model, row.recipe, row.backbone)
         self._clean.setdefault(cell, [])
-        if row.condition == CLEAN:
+        if row.condition == Condition():
             self._clean[cell].append(row.accuracy)
         else:
             self._sums[cell].append([row.accuracy, row.balanced_accuracy])
@@ -81,7 +80,7 @@ class Watch:
             self._live.update(Group(Text(self._line), self.table()))
 
     def table(self) -> Table:
-        """Means so far."""
+        """The means so far."""
         table = Table(title="so far, in %", title_justify="left")
         for name in ("model", "recipe", "backbone"):
             table.add_column(name)

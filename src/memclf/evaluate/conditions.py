@@ -76,8 +76,9 @@ class Conditions:
                 f"{type(self.X).__name__} cannot be corrupted by name: pass images (memclf.vision.ImageCollection), a "
                 "mapping from (name, severity) to the changed cases, or make=function"
             )
-        if containers.count(cases) != containers.count(self.X):
-            raise ValueError(f"{condition} has {containers.count(cases)} cases, the clean test set {containers.count(self.X)}")
+        found, expected = containers.count(cases), containers.count(self.X)
+        if found != expected:
+            raise ValueError(f"{condition} has {found} cases, the clean test set {expected}")
         return cases
 
 

@@ -26,9 +26,7 @@ from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import StageOne, labels_of_memories
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
 from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
-from memclf.evaluate.results import Results
 from memclf.evaluate.store import CLEAN, Condition, Row, Store
-from memclf.evaluate.verdict import judge
 from memclf.exceptions import StoreError
 from memclf.routing import Routes
 
@@ -182,7 +180,7 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
     """What the report tells about the evaluation as a whole."""
     kind = kind_of(X)
     if title or not (study or store.get("title")):
-        store.put("title", title or f"Evaluation on {_cases.count(X):,} {'rows' if kind == 'table' else kind}")
+        store.put("title", title or f"Evaluation on {containers.count(X):,} {'rows' if kind == 'table' else kind}")
     if store.get("started") is None:
         store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
         store.put("versions", list_versions())
@@ -198,14 +196,11 @@ def _write_exhibits(
     folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: Conditions, *, anew: bool
 ) -> None:
     """Single cases for the report, of the memory classifier of its verdict; results are never lost for them."""
-    shown = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model != "random"]
-    if not shown or not (anew or not (folder / exhibits.FILE).is_file()):
+    shown = exhibits.choose_contender(store, contenders)
+    if shown is None or not (anew or not (folder / exhibits.FILE).is_file()):
         return
-    verdict = judge(Results(store))
-    named = None if verdict is None else verdict.memory
-    best = next((each for each in shown if each.name._replace(seed=None) == named), shown[0])
     try:
-        exhibits.write_exhibits(folder, store, best, X, make=making.make)
+        exhibits.write_exhibits(folder, store, shown, X, make=making.make)
     except Exception as error:
         warnings.warn(
             f"the report will show no single cases: {type(error).__name__}: {error}. All results are kept", stacklevel=3

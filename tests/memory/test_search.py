@@ -233,9 +233,7 @@ def test_as_many_memories_as_a_cover_takes_can_be_enforced(seed):
 @pytest.mark.parametrize("max_swaps", [1, 37, 400])
 def test_the_budget_of_candidates_is_kept(max_swaps):
     X = np.random.default_rng(0).normal(size=(1500, 2))
-    found = select_memories(
-        X, RBFSimilarity(1.0), 0.5, n_memories=4, max_swaps=max_swaps, random_state=0, n_restarts=1
-    )
+    found = select_memories(X, RBFSimilarity(1.0), 0.5, n_memories=4, max_swaps=max_swaps, random_state=0, n_restarts=1)
     centres = 4 * (2 * (max_swaps + 1) + 5)  # at most two rounds of four centres before each share, five at the end
     assert found.history[0].n_candidates <= max_swaps + centres
 

@@ -295,20 +295,19 @@ def test_labels_keep_their_type(labels, cases, queries, same_answers, tmp_path):
 
 SETTINGS = {
     "merged clusters": {"min_cluster_size": 25, "n_memories": 6},
-    "small clusters to the global one": {"min_cluster_size": 25, "n_memories": 6, "small_clusters": "global"},
+    "all clusters too small": {"min_cluster_size": 91, "n_memories": 6},
     "global fallback": {"fallback": "global"},
     "nearest fallback": {"fallback": "nearest"},
     "own fallback": {"fallback": GaussianNB()},
     "global start": {"start": "global", "estimator": RandomForestClassifier(3)},
     "global start of a pipeline": {"start": "global", "estimator": make_pipeline(StandardScaler(), GaussianNB())},
-    "tight thresholds": {"thresholds": "tight", "slack": 0.05},
+    "tight thresholds": {"thresholds": "tight"},
     "list of thresholds": {"thresholds": [0.3, 0.4, 0.5]},
     "check then argmax": {"thresholds": "tight", "rule": "check_then_argmax"},
-    "list of estimators": {"estimator": [GaussianNB(), LogisticRegression(), DecisionTreeClassifier()]},
     "estimators by number": {"estimator": {0: GaussianNB(), "default": LogisticRegression()}},
     "infinite gamma of a parameter": {"estimator": LogisticRegression(C=np.inf)},
     "own unknown label": {"unknown_label": -99},
-    "the paper's search": {"mode": "paper", "n_memories": None},
+    "the paper's search": {"search": MemorySelector(mode="paper"), "n_memories": None},
 }
 
 
@@ -337,11 +336,11 @@ def identities(clf):
     return [[a is b for a in everything] for b in everything]
 
 
-@pytest.mark.parametrize("small", ["merge", "global"])
-def test_memories_that_share_a_classifier_still_share_it(small, cases, tmp_path):
+@pytest.mark.parametrize("least", [25, 91], ids=["merged", "global"])
+def test_memories_that_share_a_classifier_still_share_it(least, cases, tmp_path):
     X, y = cases
     clf = MemoryClassifier(
-        RBFSimilarity(0.05), n_memories=6, min_cluster_size=25, small_clusters=small, fallback="global", random_state=0
+        RBFSimilarity(0.05), n_memories=6, min_cluster_size=least, fallback="global", random_state=0
     ).fit(X, y)
     assert len({id(each) for each in clf.estimators_}) < 6
     new = memclf.load(memclf.save(clf, tmp_path / "model"))
@@ -419,11 +418,11 @@ def test_an_estimator_that_cannot_be_saved_is_named(cases, tmp_path):
 
 
 def test_cases_that_would_make_a_folder_nobody_can_load_are_refused(user_module, tmp_path, monkeypatch):
-    from memclf.persist import folder as module
+    from memclf.persist import manifest
 
     lab = user_module("lab_of_large_cases", FUNCTIONS)
     selector = MemorySelector(lab.shared, 0.3, n_memories=2).fit(["ab" * 30_000, "xy" * 30_000] * 3)
-    monkeypatch.setattr(module, "MAX_MANIFEST", 100_000)
+    monkeypatch.setattr(manifest, "MAX_MANIFEST", 100_000)
     with pytest.raises(ModelFolderError, match="manifest.json would have .* more than 100000"):
         memclf.save(selector, tmp_path / "model")
     assert not (tmp_path / "model").exists()

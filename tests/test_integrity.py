@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import memclf
-from memclf import MemoryClassifier, MemorySelector, fitted
+from memclf import MemoryClassifier, MemorySelector
 from memclf.exceptions import FittedPartsError
 from memclf.similarity import CosineSimilarity, FunctionSimilarity, GowerSimilarity, RBFSimilarity
 from memclf.vision import ImageCollection

@@ -28,15 +28,6 @@ class Compares(Protocol):
 
 
 @runtime_checkable
-class Transforms(Protocol):
-    """Features that take a batch of cases, as scikit-learn's transformers do."""
-
-    def fit(self, X: Any, y: Any = None) -> Any: ...
-
-    def transform(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
 class LooksAtAll(Protocol):
     """Features that take all cases of a call at once, spread the work themselves and remember what they measured."""
 
@@ -71,13 +62,6 @@ class Fits(Protocol):
 
 
 @runtime_checkable
-class FitsInParts(Protocol):
-    """An estimator that can go on learning from more cases."""
-
-    def partial_fit(self, X: Any, y: Any) -> Any: ...
-
-
-@runtime_checkable
 class Classifier(Protocol):
     """A classifier as scikit-learn has them."""
 
@@ -86,20 +70,6 @@ class Classifier(Protocol):
     def fit(self, X: Any, y: Any) -> Any: ...
 
     def predict(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
-class GivesProbabilities(Protocol):
-    """A classifier that also says how probable each class is."""
-
-    def predict_proba(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
-class Scores(Protocol):
-    """A classifier that gives one score per class (for two classes: one score)."""
-
-    def decision_function(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
@@ -174,3 +144,27 @@ class AnswersRoutes(Protocol):
     def route(self, X: Any) -> Any: ...
 
     def answers(self, X: Any, routes: Any = None) -> Any: ...
+
+
+# scikit-learn lets these methods appear and vanish with an estimator's parameters and parts (`available_if`). A class then
+# always has them and an instance may not, so that `isinstance` would be wrong.
+
+
+def transforms(features: Any) -> bool:
+    """Whether features take a batch of cases, as scikit-learn's transformers do."""
+    return hasattr(features, "transform")
+
+
+def gives_probabilities(classifier: Any) -> bool:
+    """Whether a classifier says how probable each class is."""
+    return hasattr(classifier, "predict_proba")
+
+
+def gives_scores(classifier: Any) -> bool:
+    """Whether a classifier gives one score per class (for two classes: one score)."""
+    return hasattr(classifier, "decision_function")
+
+
+def fits_in_parts(estimator: Any) -> bool:
+    """Whether an estimator can go on learning from more cases."""
+    return hasattr(estimator, "partial_fit")

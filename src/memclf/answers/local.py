@@ -12,7 +12,7 @@ from memclf._numbers import Array
 from memclf.answers.base import Answers, Parts, empty_labels, finish_labels
 from memclf.cases import Cases
 from memclf.local import pool
-from memclf.protocols import GivesProbabilities
+from memclf.protocols import gives_probabilities
 from memclf.routing import Routes
 
 
@@ -60,7 +60,7 @@ class LocalAnswer(BaseEstimator):
         if labels:
             found = finish_labels(parts, pool.ask(estimators, branch, cases, "predict", found, parts.classes))
         P = None
-        if probabilities and all(isinstance(each, GivesProbabilities) for each in estimators):
+        if probabilities and all(map(gives_probabilities, estimators)):
             P = unknown.probabilities(len(routes), len(parts.classes))
             P = pool.ask(estimators, branch, cases, "predict_proba", P, parts.classes)
         return Answers(found, P, routes)

@@ -26,6 +26,7 @@ from memclf.classifier.fit import (
     TrainingData,
     fit_once,
     give_probabilities,
+    warn_of_idle_trust,
     warn_of_useless_memories,
 )
 from memclf.classifier.folds import FoldPlan
@@ -258,7 +259,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         data = TrainingData(cases, y, weight, self._route_params(weight, params))
         seeds = Seeds.draw(self.random_state)
         parts = fit_once(settings, data, seeds)
-        warn_of_useless_memories(parts, self.n_memories, self.min_trust, cases)
+        warn_of_useless_memories(parts, self.n_memories, self.unknown_rate)
+        warn_of_idle_trust(parts, cases)
         square = bool(get_tags(self).input_tags.pairwise)
         fit = FoldedFit(settings, data, plan, parts, seeds.folds, square)
         if settings.answer.learns:
@@ -312,7 +314,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def similarities(self, X: Any) -> Array:
         """Similarity of every case (row) to every memory (column)."""
-        Z = describe(self.similarity_, self._cases(X))
+        cases = self._cases(X)
+        Z = describe(self.similarity_, cases)
         return compare_memories(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
 
     def answers(self, X: Any, routes: Routes | None = None) -> Answers:
@@ -337,13 +340,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
-        found = self._answer(X, labels=False).probabilities
-        return np.empty((0, len(self.classes_))) if found is None else found
+        return np.asarray(self._answer(X, labels=False).probabilities)
 
     def explain(self, X: Any) -> Explanations:
         """For each case the memory behind the answer, in words and as a table; see `memclf.explain`."""
-        integrity.check(self)
         cases, parts = self._cases(X), self._parts
+        integrity.check(self)
         return explain_answers(parts, cases, self.bound_)
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -15,15 +15,17 @@ from memclf import unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.exceptions import MemoriesWarning
 from memclf.local import pool
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.search import SearchOptions, search_memories
-from memclf.protocols import Draws, GivesProbabilities
+from memclf.protocols import Draws, gives_probabilities
 from memclf.routing import Routes, fit_thresholds, route_all
 from memclf.similarity.base import compare_memories, describe, fit_describe, trust
 from memclf.similarity.resolve import prepare_similarity
 
 NEED_PROBABILITIES = "this answer rule needs classifiers that give probabilities (predict_proba)"
+ENOUGH_TO_JUDGE = 50  # distinct cases from which on few or many memories are worth a warning
 PROBABILITIES_HELP = "Give another classifier, or wrap it: CalibratedClassifierCV(...)"
 
 
@@ -228,7 +230,7 @@ def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds) -> FittedP
 def give_probabilities(estimators: Any, fallback: Any) -> bool:
     """Whether every classifier that may answer gives probabilities."""
     answering = [*estimators, *([] if fallback is None or isinstance(fallback, str) else [fallback])]
-    return all(isinstance(each, GivesProbabilities) for each in answering)
+    return all(map(gives_probabilities, answering))
 
 
 def smooth_counts(counts: Array) -> Array:
@@ -292,21 +294,32 @@ def _fit_classifiers(
     return local, global_classifier, fallback
 
 
-def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, min_trust: float, cases: Cases) -> None:
-    """Say once what would mislead a user: memories that stand for nothing, or for everything."""
+def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown_rate: float | None) -> None:
+    """Warn when the memories stand for nothing, or for everything."""
     q, n = len(parts.memory_indices), parts.search_result.n_distinct
-    if n_memories is None and n >= 50 and q > n / 2:
+    if n_memories is not None or n < ENOUGH_TO_JUDGE:
+        return
+    if q > n / 2:
+        follows, remedy = "each local classifier learns from one or two cases", ""
+        if unknown_rate is None:
+            follows, remedy = "most new cases will be unknown", ", or give unknown_rate=0.05"
         warnings.warn(
             f"{q} of {n} distinct cases became memories: at threshold={parts.search_result.threshold:g} hardly any two "
-            "cases are alike, so most new cases will be unknown. Lower the threshold, give a similarity that falls off "
-            "more slowly, fix n_memories, or give unknown_rate=0.05",
+            f"cases are alike, so {follows}. Lower the threshold, give a similarity that falls off more slowly, fix "
+            f"n_memories{remedy}",
+            MemoriesWarning,
             stacklevel=3,
         )
-    elif n_memories is None and q == 1 and n >= 50:
+    elif q == 1:
         warnings.warn(
             f"one memory covers all {n} distinct cases, so this is the plain model, trained once on everything. Raise "
             "the threshold, or fix n_memories",
+            MemoriesWarning,
             stacklevel=3,
         )
-    if min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
+
+
+def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
+    """Warn when `min_trust` is set and the features cannot tell how far to trust them."""
+    if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
         warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)

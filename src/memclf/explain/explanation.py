@@ -161,7 +161,9 @@ class Explanation:
         lines = [self.sentence]
         shown = [f"{name} {there} (here {here})".strip() for name, here, there in self.compare_with_memory()[:COLUMNS]]
         if shown:
-            lines.append(f"  remembered: {', '.join(shown)}{', ...' if len(self.compare_with_memory()) > COLUMNS else ''}")
+            lines.append(
+                f"  remembered: {', '.join(shown)}{', ...' if len(self.compare_with_memory()) > COLUMNS else ''}"
+            )
         if self.runner_up is not None:
             lines.append(
                 f"  runner-up: memory {self.runner_up} (training case {self.runner_up_row}), similarity "
@@ -252,7 +254,9 @@ def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations
     found = parts.answer.answer(parts, cases, parts.drop_untrusted(cases, route(block, parts.thresholds, parts.rule)))
     feature: Any = getattr(parts.similarity, "features_", None)  # a similarity of the user's own need not have features
     measured = feature.transform(cases.data) if isinstance(feature, Draws) else None
-    return Explanations([_explain_one(parts, cases, found, i, block[:, i], feature, measured, bound) for i in range(len(found))])
+    return Explanations(
+        [_explain_one(parts, cases, found, i, block[:, i], feature, measured, bound) for i in range(len(found))]
+    )
 
 
 def _explain_one(

@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from memclf._numbers import Array, shares
 from memclf.cases import Cases
 from memclf.local.pool import GLOBAL, Pool
-from memclf.protocols import Embeds, Scores
+from memclf.protocols import Embeds, gives_scores
 
 ENOUGH = 10  # cases that show what is usual; a smaller cluster is judged by all training cases
 TINY = 1e-12
@@ -145,9 +145,7 @@ class Energy(Detector):
         return -np.asarray(logsumexp(R, axis=1))
 
 
-DETECTORS: dict[str, type[Detector]] = {
-    each.__name__.lower(): each for each in (Mahalanobis, Neighbours, Energy)
-}
+DETECTORS: dict[str, type[Detector]] = {each.__name__.lower(): each for each in (Mahalanobis, Neighbours, Energy)}
 
 
 def detector_for(wanted: Any) -> Detector | None:
@@ -170,7 +168,7 @@ def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array
         return embed(stand_in if _is_constant(estimator) else estimator, X)
     if _is_constant(estimator):
         return None
-    if isinstance(estimator, Scores):
+    if gives_scores(estimator):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
     return 2 * np.log(np.maximum(estimator.predict_proba(X), TINY))  # so that less sure means less of it

@@ -27,7 +27,7 @@ from memclf._progress import track
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
 from memclf.exceptions import LocalFitError
-from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, FitsInParts, GivesProbabilities, SharesParts
+from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
 
 STARTS = ("fresh", "global")
 GLOBAL = -1  # in place of a memory's number: the global classifier
@@ -203,7 +203,7 @@ def never_gives_probabilities(estimator: Any) -> bool:
 
     For scikit-learn's classifiers it is certain, by what they hold. Others may get it in their fit.
     """
-    if isinstance(estimator, GivesProbabilities):
+    if gives_probabilities(estimator):
         return False
     if isinstance(estimator, Pipeline):
         return never_gives_probabilities(estimator.steps[-1][1])
@@ -307,7 +307,7 @@ def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int |
         elif isinstance(begin, HistGradientBoostingClassifier):
             more["max_iter"] = 2 * settings["max_iter"]
         return local.set_params(warm_start=True, **more).fit(X, y, **params)
-    if isinstance(local, FitsInParts):
+    if fits_in_parts(local):
         return local.partial_fit(X, y, **params)
     return None
 

@@ -108,7 +108,11 @@ class Columns:
             rate = self._rate(int(np.clip(rate / 5, 64, self.n)))  # a larger probe: calls have a fixed cost
         pairs = (min(expected_columns, self.n) if self.cached else expected_columns) * self.n
         if rate < SLOW_RATE and pairs / rate > SLOW_SECONDS:
-            name = self.similarity.name if isinstance(self.similarity, FunctionSimilarity) else type(self.similarity).__name__
+            name = (
+                self.similarity.name
+                if isinstance(self.similarity, FunctionSimilarity)
+                else type(self.similarity).__name__
+            )
             warnings.warn(
                 f"{name} compares {rate:,.0f} pairs per second. The search will need about {pairs:,.0f} comparisons, "
                 f"about {in_words(pairs / rate)}. Faster: FunctionSimilarity(..., batched=True) with a function of two "

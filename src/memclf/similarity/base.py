@@ -18,7 +18,7 @@ from memclf._numbers import Array
 from memclf._progress import track
 from memclf.cases import Cases, containers, state_key
 from memclf.exceptions import SimilarityError
-from memclf.protocols import LooksAtAll, Transforms, Trusts
+from memclf.protocols import LooksAtAll, Trusts, transforms
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
@@ -94,7 +94,7 @@ class Similarity(BaseEstimator):
     def _extract(self, cases: Cases, y: Any, *, fit: bool, counted: Array | None = None) -> Any:
         if self.features is None:
             return self._check(cases.data, fit=fit)
-        if not isinstance(self.features, Transforms):
+        if not transforms(self.features):
             if not callable(self.features):
                 raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
             self.features_ = self.features
@@ -175,7 +175,7 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 
 
 
 def _extract_chunk(features: Any, X: Any) -> Any:
-    if isinstance(features, Transforms):
+    if transforms(features):
         return features.transform(X)
     return containers.object_array([features(case) for case in containers.as_sequence(X)])
 

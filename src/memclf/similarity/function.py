@@ -87,8 +87,7 @@ class FunctionSimilarity(Similarity):
         strange = set(self._parameters) - set(_keywords(self.function, ()))
         if strange and not _takes_anything(self.function):
             raise TypeError(
-                f"{self.name} has no keyword arguments {sorted(strange)}; "
-                f"it has {sorted(_keywords(self.function, ()))}"
+                f"{self.name} has no keyword arguments {sorted(strange)}; it has {sorted(_keywords(self.function, ()))}"
             )
         super()._fit(F, y, sample_weight)
 
@@ -147,7 +146,9 @@ def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, A
             try:
                 out[i, j] = float(value)  # float, because numpy would take None for NaN
             except (TypeError, ValueError) as error:
-                raise TypeError(f"{name_of(function)} must return one number for two cases, it returned {value!r}") from error
+                raise TypeError(
+                    f"{name_of(function)} must return one number for two cases, it returned {value!r}"
+                ) from error
     return out
 
 

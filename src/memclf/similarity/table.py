@@ -201,7 +201,9 @@ def _numbers(name: Any, values: Array) -> Array:
 
 
 def _known(values: Array) -> Array:
-    return containers.object_array(sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v)))
+    return containers.object_array(
+        sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v))
+    )
 
 
 def _codes(values: Array, known: Array) -> Array:

@@ -22,7 +22,6 @@ from sklearn.base import is_classifier
 from memclf._numbers import Array
 from memclf.cases import Collection, containers
 from memclf.exceptions import FittedPartsError
-from memclf.protocols import Classifier
 
 SEALED = ("memory_indices_", "memories_", "descriptions_", "labels_")
 SEALED_IN_CLASSIFIER = (
@@ -76,7 +75,8 @@ def find_problems(model: Any) -> list[str]:
 def _find_problems_of_classifier(model: Any, q: int) -> list[str]:
     thresholds, classes, counts = np.asarray(model.thresholds_), model.classes_, model.cluster_counts_
     numbers = thresholds.dtype.kind == "f" and bool(((thresholds > 0) & (thresholds <= 1)).all())
-    answering = [each for each in (*model.estimators_, model.global_, model.fallback_) if isinstance(each, Classifier)]
+    # There may be no global classifier, and a user's own classifier need not tell its classes.
+    named = [getattr(each, "classes_", ()) for each in (*model.estimators_, model.global_, model.fallback_)]
     sound = {
         "thresholds_": thresholds.shape == (q,) and numbers,
         "pool_": {len(model.estimators_), len(model.pool_.origins), len(model.pool_.trained_with)} == {q},
@@ -85,7 +85,7 @@ def _find_problems_of_classifier(model: Any, q: int) -> list[str]:
         "frequencies_": model.frequencies_.shape == (len(classes),),
         "measurements_": model.measurements_ is None or len(model.measurements_) == q,
         "classes_": np.array_equal(np.unique(classes), classes),
-        "classes_ of the estimators": all(set(each.classes_) <= set(classes) for each in answering),
+        "classes_ of the estimators": all(set(labels) <= set(classes) for labels in named),
     }
     return [*(name for name, good in sound.items() if not good), *model.answer_.find_problems(q)]
 

@@ -112,11 +112,13 @@ class Tamper:
         (self.folder / "manifest.json").write_text(text)
 
     def change(self, *keys, to):
-        """Set one value, deep inside the manifest."""
+        """Set one value, deep inside the manifest; references to shared estimators are followed."""
         manifest = self.manifest
         inner = manifest
         for key in keys[:-1]:
             inner = inner[key]
+            if isinstance(inner, dict) and "$shared" in inner:
+                inner = manifest["shared"][inner["$shared"]]
         inner[keys[-1]] = to
         self.write(manifest)
 

@@ -138,7 +138,10 @@ LOCAL = {
     ),
     "fallback": (lambda: {"fallback": inner_classifier()}, r"model.fallback is of the type .*Inner"),
     "cv": (lambda: {"cv": inner_splitter()}, r"model.cv is of the type .*Inner"),
-    "detector": (lambda: {"answer": ProductAnswer(inner_detector())}, r"model.answer.competence is of the type .*Inner"),
+    "detector": (
+        lambda: {"answer": ProductAnswer(inner_detector())},
+        r"model.answer.competence is of the type .*Inner",
+    ),
 }
 
 

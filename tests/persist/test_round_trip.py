@@ -1,3 +1,4 @@
+import copy
 import itertools
 import shutil
 from datetime import datetime
@@ -34,7 +35,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import memclf
 from memclf import MemoryClassifier, MemorySelector
-from memclf.exceptions import ModelFolderError
+from memclf.answers import RULES, LocalAnswer, ProductAnswer
+from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
+from memclf.exceptions import FittedPartsError, ModelFolderError
+from memclf.local.competence import DETECTORS, Neighbours
+from memclf.persist import classes
+from memclf.similarity import REGISTRY as SIMILARITY_CLASSES
 from memclf.similarity import (
     CombinedSimilarity,
     CosineSimilarity,
@@ -347,6 +353,51 @@ def test_memories_that_share_a_classifier_still_share_it(least, cases, tmp_path)
     assert identities(new) == identities(clf)
 
 
+ANSWERS = {
+    "by name": "product",
+    "without competence": ProductAnswer(competence=None, balance=0.0),
+    "neighbours": ProductAnswer(Neighbours(k=3, unit=True)),
+    "energy": ProductAnswer("energy", balance=1.0),
+    "the local classifier": LocalAnswer(),
+}
+
+
+@pytest.mark.parametrize("unknown_rate", [None, 0.2])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_rule_answers_alike_after_loading(name, unknown_rate, cases, queries, same_answers, tmp_path):
+    X, y = cases
+    clf = MemoryClassifier(
+        RBFSimilarity(0.05),
+        threshold=0.5,
+        n_memories=6,
+        min_cluster_size=25,
+        answer=ANSWERS[name],
+        unknown_rate=unknown_rate,
+        random_state=0,
+    ).fit(X, y)
+    new = memclf.load(memclf.save(clf, tmp_path / "model"))
+    same_answers(clf, new, queries)
+    assert repr(new.answer_) == repr(clf.answer_)
+    old_detectors, detectors = vars(clf.answer_).get("detectors_", []), vars(new.answer_).get("detectors_", [])
+    assert [[a is b for a in detectors] for b in detectors] == [[a is b for a in old_detectors] for b in old_detectors]
+
+
+def test_a_bound_comes_back(classifier, cases, tmp_path):
+    bound = Bound(
+        "compression",
+        0.4,
+        0.05,
+        90,
+        3,
+        terms=(Term("errors", 0.1, "9 of 90"), Term("length", 0.3)),
+        memories=(MemoryTerm(0, 30, 3, 0.1, "proved", "VC", 0.2), MemoryTerm(None, 1, 0, 0.0, "proved", "none", 0.0)),
+        assumptions=(Assumption("order", "cases are independent", None),),
+    )
+    clf = copy.copy(classifier)
+    clf.bound_ = bound
+    assert memclf.load(memclf.save(clf, tmp_path / "model")).bound_ == bound
+
+
 def test_a_selector_clusters_alike_after_loading(cases, queries, tmp_path):
     X, _ = cases
     selector = MemorySelector(RBFSimilarity(0.05), threshold=0.6, random_state=0).fit(X)
@@ -365,6 +416,32 @@ def test_a_memory_classifier_may_be_a_local_classifier(cases, tmp_path):
     new = memclf.load(memclf.save(clf, tmp_path / "model"))
     np.testing.assert_array_equal(new.predict(X), clf.predict(X))
     assert sum(type(each) is MemoryClassifier for each in new.estimators_) == 2
+
+
+def test_a_memory_classifier_that_memories_share_is_one_object_after_loading(cases, tmp_path):
+    X, y = cases
+    inner = MemoryClassifier(RBFSimilarity(0.1), n_memories=2, fallback="nearest")
+    settings = {"n_memories": 6, "min_cluster_size": 25, "fallback": "global", "random_state": 0}
+    clf = MemoryClassifier(RBFSimilarity(0.05), inner, 0.4, **settings).fit(X, y)
+    assert len({id(each) for each in clf.estimators_}) < 6
+    new = memclf.load(memclf.save(clf, tmp_path / "model"))
+    assert identities(new) == identities(clf)
+    assert new.estimators_ is new.pool_.estimators
+
+
+def test_a_memory_classifier_inside_another_is_checked(cases, tmp_path):
+    X, y = cases
+    inner = MemoryClassifier(RBFSimilarity(0.1), n_memories=2, fallback="nearest")
+    clf = MemoryClassifier(RBFSimilarity(0.05), inner, 0.4, n_memories=3, fallback="global").fit(X, y)
+    clf.global_.memories_ = clf.global_.memories_[::-1]
+    with pytest.raises(FittedPartsError, match="memories_ was changed after the fit"):
+        memclf.save(clf, tmp_path / "model")
+
+
+@pytest.mark.parametrize("registry", [SIMILARITY_CLASSES, DETECTORS, RULES], ids=["similarity", "detector", "answer"])
+def test_every_class_of_a_registry_may_be_named_in_a_folder(registry):
+    for kind in registry.values():
+        assert classes.find_estimator_class(kind.__name__) is kind
 
 
 def test_a_loaded_model_can_be_saved_moved_and_loaded_again(folder, classifier, queries, same_answers, tmp_path):

@@ -33,6 +33,11 @@ STARTS = ("fresh", "global")
 GLOBAL = -1  # in place of a memory's number: the global classifier
 
 
+def default_estimator() -> LogisticRegression:
+    """The local classifier of memory classifiers that were given none."""
+    return LogisticRegression(max_iter=1000)
+
+
 @dataclass(frozen=True)
 class Pool:
     """The local classifiers of all memories.

@@ -123,7 +123,7 @@ class VisionDecoder(Decoder):
         import torch
 
         from memclf.vision.nets.network import Network
-        from memclf.vision.nets.weights import put
+        from memclf.vision.nets.weights import load_tensors
 
         architecture = self.decode_all(value["architecture"])
         backbone, head = value["backbone"], value["head"]
@@ -138,9 +138,9 @@ class VisionDecoder(Decoder):
             self._check_shapes(head, shapes.head)
         network = Network.from_architecture(architecture, known)
         if known is None:
-            put(network.backbone, self._tensors_of(backbone))
+            load_tensors(network.backbone, self._tensors_of(backbone))
             self._backbones[backbone] = network.backbone
-        put(network.head, self._tensors_of(head))
+        load_tensors(network.head, self._tensors_of(head))
         return network.to(memory_format=torch.channels_last).eval()
 
     def _check_shapes(self, name: str, module: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
 import memclf
-from memclf.studies import settings_for, study_for
+from memclf.studies import load_study, settings_for
 
 BALANCES = (0.0, 0.5, 1.0)
 
@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--severity", type=int, default=3)
     asked = parser.parse_args()
     settings = settings_for("leaf", "full", data=asked.leaf)
-    study, clf = study_for(settings), memclf.load(asked.model)
+    study, clf = load_study(settings), memclf.load(asked.model)
     y, scores = np.asarray(study.test.labels), {}
     for corruption in settings.corruptions:
         for name, said in ways(clf, study.make(corruption, asked.severity)).items():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import joblib
 import numpy as np
@@ -14,31 +18,31 @@ from sklearn.utils.validation import column_or_1d
 from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import in_words, say
-from memclf.evaluate import metrics
-from memclf.evaluate.controls import labels_of_memories
-from memclf.evaluate.store import Condition, Name, Row, Store
+from memclf.classifier import MemoryClassifier
+from memclf.evaluate import exhibits, metrics
+from memclf.evaluate.contender import Contender
+from memclf.evaluate.controls import StageOne, labels_of_memories
+from memclf.evaluate.describe import describe_model, list_settings, list_versions
+from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
+from memclf.evaluate.store import CLEAN, Condition, Row, Store
+from memclf.exceptions import StoreError
 from memclf.routing import Routes
 
 Make = Callable[[str, int], Any]
+RESULTS = "results.sqlite"
 
 
-@dataclass(frozen=True)
-class Contender:
-    """A fitted classifier with a name. Rows tell contenders apart by model, recipe, backbone and seed."""
+@runtime_checkable
+class Routed(Protocol):
+    """A classifier that routes cases to memories before it answers."""
 
-    model: str
-    estimator: Any
-    recipe: str = ""
-    backbone: str = ""
-    seed: int = 0
+    def route(self, X: Any) -> Routes: ...
 
-    @property
-    def name(self) -> Name:
-        return Name(self.model, self.recipe, self.backbone, int(self.seed))
+    def predict_routed(self, X: Any, routes: Routes) -> Array: ...
 
 
 class Watcher(Protocol):
-    """Somebody who wants to know how far an evaluation is."""
+    """An object that is told how far an evaluation is."""
 
     def begins(self, condition: Condition, done: int, total: int) -> None: ...
 
@@ -52,9 +56,13 @@ def evaluate(
     conditions: Iterable[Condition | tuple[str, int]] | Mapping[tuple[str, int], Any] = (),
     *,
     make: Make | None = None,
-    store: Store | None = None,
+    preset: str | None = None,
+    at: tuple[int, int] | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     study: str = "",
+    title: str = "",
     groups: Any = None,
+    show: bool = True,
     watcher: Watcher | None = None,
     verbose: int = 0,
 ) -> list[dict[str, Any]]:
@@ -68,16 +76,25 @@ def evaluate(
         Pairs need images (`ImageCollection`), or `make`. The clean test set always comes first.
     make : function of corruption and severity, or None
         The test cases under a condition, in the same order. None: ``X.corrupted(corruption, severity)``.
-    store : Store or None
-        Where rows land as they are finished. What it holds already is not repeated.
+    preset : str or None
+        Which table of severities corruptions use, as in ``X.corrupted(..., preset=...)``. For images only.
+    at : (height, width) or None
+        The size at which images are corrupted, as in ``X.corrupted(..., at=...)``. None: their own. For images only.
+    store : Store, path of a folder, or None
+        Where rows land as they are finished. What it holds already is not repeated. A folder keeps them in its
+        ``results.sqlite``, beside all that ``memclf.report.build(folder)`` shows.
     study : str
         A name for the rows.
+    title : str
+        The title of the report.
     groups : array of shape (n,) or None
         Which test cases belong together, as lesions of one face do: intervals then resample groups, not cases.
+    show : bool
+        Write single cases for the report (memories, routes, hard cases) into the folder of the store.
     watcher : Watcher or None
         Told about every condition that begins and every row that is finished.
     verbose : int
-        Say on standard error how far it is.
+        Print on standard error how far it is.
 
     Returns
     -------
@@ -94,38 +111,36 @@ def evaluate(
     >>> [(row["model"], row["corruption"], row["accuracy"]) for row in rows]
     [('plain', 'clean', 1.0), ('plain', 'drift', 0.75)]
     """
+    started = time.monotonic()
     if isinstance(contenders, Mapping):
         contenders = [Contender(name, estimator) for name, estimator in contenders.items()]
     if len({each.name for each in contenders}) < len(contenders):
         raise ValueError("two contenders have the same model, recipe, backbone and seed")
-    store = Store() if store is None else store
+    store = _as_store(store)
     X, y = _cases.as_cases(X), np.asarray(column_or_1d(y))
     if len(y) != _cases.count(X):
         raise ValueError(f"there are {_cases.count(X)} test cases and {len(y)} labels")
-    classes = _classes(contenders, y)
-    codes = np.searchsorted(classes, y)
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"there are {len(y)} test cases and {len(groups)} entries in groups")
-    store.put_cases(_keys(X), codes, classes.tolist(), groups)
-    made = conditions if isinstance(conditions, Mapping) else {}
-    made = {_condition(*key): cases for key, cases in made.items()}
-    asked = [_condition(*key) for key in conditions]
-    jobs = list(dict.fromkeys([Condition(), *asked]))
+    making = _Conditions(X, conditions, make, preset, at)
+    classes = _classes(contenders, y)
+    codes = np.searchsorted(classes, y)
+    _put_cases(store, X, codes, classes, groups)
+    making.check_same(store)
+    _put_facts(store, X, contenders, title)
     finished = store.finished()
-    started, fresh = time.monotonic(), 0
-    for number, condition in enumerate(jobs):
+    fresh = 0
+    for number, condition in enumerate(making.all):
         todo = [each for each in contenders if (each.name, condition) not in finished]
         if not todo:
             continue
         if watcher is not None:
-            watcher.begins(condition, number, len(jobs))
-        left = "" if not fresh else f", {in_words((time.monotonic() - started) / fresh * (len(jobs) - number))} left"
-        say(f"condition {number + 1} of {len(jobs)}: {condition}{left}", verbose)
-        cases = X if condition == Condition() else made[condition] if condition in made else _made(X, condition, make)
-        if _cases.count(cases) != len(y):
-            raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {len(y)}")
+            watcher.begins(condition, number, len(making.all))
+        spent = time.monotonic() - started
+        left = "" if not fresh else f", {in_words(spent / fresh * (len(making.all) - number))} left"
+        say(f"condition {number + 1} of {len(making.all)}: {condition}{left}", verbose)
         # Several classifiers look at the same images: what one computes about them, the others need not.
-        cases = _cases.remembering(cases)
+        cases = _cases.remembering(making.make(condition))
         for contender in todo:
             row, answers, routes = _measured(contender, cases, codes, classes, condition, store, study)
             store.add(row, answers, routes)
@@ -133,9 +148,77 @@ def evaluate(
                 watcher.finished(row)
         del cases  # before the next ones are made
         fresh += 1
-    wanted, names = set(jobs), {each.name for each in contenders}
+    if show and store.path is not None and store.path.name == RESULTS:
+        _write_exhibits(store.path.parent, store, contenders, X, making, anew=fresh > 0)
+    store.put("seconds", (store.get("seconds") or 0.0) + time.monotonic() - started)
+    wanted, names = set(making.all), {each.name for each in contenders}
     rows = [row for row in store.rows() if (row["corruption"], row["severity"]) in wanted]
     return [row for row in rows if (row["model"], row["recipe"], row["backbone"], row["seed"]) in names]
+
+
+class _Conditions:
+    """The conditions of an evaluation, the clean one first, and the test cases under each."""
+
+    def __init__(self, X: Any, conditions: Any, make: Make | None, preset: str | None, at: tuple[int, int] | None):
+        self.X, self._make = X, make
+        given = conditions if isinstance(conditions, Mapping) else {}
+        self._given = {_condition(*key): cases for key, cases in given.items()}
+        self.all = list(dict.fromkeys([CLEAN, *(_condition(*key) for key in conditions)]))
+        options = {"preset": preset, "at": None if at is None else tuple(at)}
+        self.options = {name: value for name, value in options.items() if value is not None}
+        if self.options:
+            self._check_by_name()
+
+    @property
+    def by_name(self) -> bool:
+        """Whether images are corrupted by the names of the conditions."""
+        return self._make is None and not self._given and isinstance(self.X, Images)
+
+    def _check_by_name(self) -> None:
+        names = " and ".join(f"{name}=" for name in self.options)
+        if self.by_name:
+            return
+        if not isinstance(self.X, Images):
+            why = f"the test cases are a {type(self.X).__name__}"
+        else:
+            why = "make= makes the conditions" if self._make is not None else "conditions= holds the changed cases"
+        raise ValueError(
+            f"{names} sets how an ImageCollection is corrupted by name, but {why}. Leave it out, or pass an "
+            "ImageCollection with a list of (corruption, severity)"
+        )
+
+    def check_same(self, store: Store) -> None:
+        """A corruption and severity means other pixels with another preset or size: rows must not be mixed."""
+        if not self.by_name or len(self.all) == 1:
+            return
+        now = {"preset": self.options.get("preset"), "at": list(self.options["at"]) if "at" in self.options else None}
+        before = store.get("corrupted_with")
+        if before is None:
+            store.put("corrupted_with", now)
+        elif before != now:
+            raise StoreError(
+                f"{store.path or 'this store'} holds results with preset={before['preset']!r} and at={before['at']}, "
+                f"these are with preset={now['preset']!r} and at={now['at']}; use a new store"
+            )
+
+    def make(self, condition: Condition) -> Any:
+        """The test cases under a condition."""
+        if condition == CLEAN:
+            return self.X
+        if condition in self._given:
+            cases = self._given[condition]
+        elif self._make is not None:
+            cases = _cases.as_cases(self._make(*condition))
+        elif isinstance(self.X, Images):
+            cases = self.X.corrupted(*condition, **self.options)
+        else:
+            raise TypeError(
+                f"{type(self.X).__name__} cannot be corrupted by name: pass images (memclf.vision.ImageCollection), a "
+                "mapping from (name, severity) to the changed cases, or make=function"
+            )
+        if _cases.count(cases) != _cases.count(self.X):
+            raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {_cases.count(self.X)}")
+        return cases
 
 
 def _condition(name: str, severity: Any) -> Condition:
@@ -144,15 +227,60 @@ def _condition(name: str, severity: Any) -> Condition:
     return Condition(name, int(severity))
 
 
-def _made(X: Any, condition: Condition, make: Make | None) -> Any:
-    if make is not None:
-        return _cases.as_cases(make(*condition))
-    if not hasattr(X, "corrupted"):
-        raise TypeError(
-            f"{type(X).__name__} cannot be corrupted by name: pass images (memclf.vision.ImageCollection), a mapping "
-            "from (name, severity) to the changed cases, or make=function"
+def _as_store(store: Store | str | os.PathLike[str] | None) -> Store:
+    if store is None or isinstance(store, Store):
+        return Store() if store is None else store
+    path = Path(store)
+    if path.suffix in (".sqlite", ".db") or path.is_file():
+        raise ValueError(f"store={str(path)!r} is a file; pass a folder, or Store({str(path)!r})")
+    return Store(path / RESULTS)
+
+
+def _put_cases(store: Store, X: Any, codes: Array, classes: Array, groups: Any) -> None:
+    """Note the test cases; other ones are refused, also where names do not tell them apart."""
+    if not has_own_names(X):
+        content = joblib.hash([joblib.hash(image) for image in X] if isinstance(X, Images) else X)
+        if store.get("content") not in (None, content):
+            raise StoreError(f"{store.path or 'this store'} holds results on other test cases; use a new file")
+        store.put("content", content)
+    store.put_cases(name_cases(X), codes, classes.tolist(), groups)
+
+
+def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str) -> None:
+    """What the report tells about the evaluation as a whole."""
+    if title:
+        store.put("title", title)
+    if store.get("started") is None:
+        store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
+        store.put("versions", list_versions())
+    store.put("data", {"kind": kind_of(X), "note": describe_data(X)})
+    models = {tuple(each["name"]): each for each in store.get("models") or []}
+    for each in contenders:
+        about = {"description": describe_model(each.estimator), "settings": list_settings(each.estimator)}
+        models[each.name] = {"name": [*each.name], **about}
+    store.put("models", list(models.values()))
+
+
+def _write_exhibits(
+    folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: _Conditions, *, anew: bool
+) -> None:
+    """Single cases for the report, of the memory classifier that does best; results are never lost for them."""
+    shown = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model != "random"]
+    if not shown or not (anew or not (folder / exhibits.FILE).is_file()):
+        return
+    accuracy: dict[Any, list[float]] = {}
+    corrupted = len(making.all) > 1
+    for row in store.rows():
+        if (row["corruption"] != CLEAN.corruption) == corrupted:
+            name = (row["model"], row["recipe"], row["backbone"], row["seed"])
+            accuracy.setdefault(name, []).append(row["accuracy"])
+    best = max(shown, key=lambda each: np.mean(accuracy.get(each.name, [0.0])))
+    try:
+        exhibits.write_exhibits(folder, store, best, X, make=making.make)
+    except Exception as error:
+        warnings.warn(
+            f"the report will show no single cases: {type(error).__name__}: {error}. All results are kept", stacklevel=3
         )
-    return X.corrupted(*condition)
 
 
 def _measured(
@@ -162,13 +290,13 @@ def _measured(
     coded = _Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
-    if hasattr(clf, "predict_routed"):
+    if isinstance(clf, Routed):
         found: Routes = clf.route(X)
         routes = found.memory
         said = coded(clf.predict_routed(X, found))
-        if hasattr(clf, "cluster_counts_"):
+        if isinstance(clf, MemoryClassifier):
             more["stage1_accuracy"] = metrics.accuracy(codes, coded(labels_of_memories(clf, found)))
-        clean = routes if condition == Condition() else store.routes(contender.name)
+        clean = routes if condition == CLEAN else store.routes(contender.name)
         if clean is not None:
             more["routing_stability"] = float(np.mean(routes == clean))
             more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.predict_routed(X, _sent(found, clean))))
@@ -190,7 +318,7 @@ def _measured(
 
 
 def _sent(routes: Routes, memory: Array) -> Routes:
-    """The same cases, sent to these memories instead, where nobody has looked yet how strange they are."""
+    """The same cases, sent to these memories instead; how strange they are there is not known yet."""
     known = memory >= 0
     nearest = np.where(known, memory, routes.nearest)
     return replace(routes, memory=memory, nearest=nearest, known=known, familiar=np.ones_like(known), strangeness=None)
@@ -198,6 +326,7 @@ def _sent(routes: Routes, memory: Array) -> Routes:
 
 def _classes(contenders: Sequence[Contender], y: Array) -> Array:
     """All labels that are true or can be answered."""
+    # Any object with `predict` may be measured; only scikit-learn's classifiers say which labels they know.
     found = [np.asarray(each.estimator.classes_) for each in contenders if hasattr(each.estimator, "classes_")]
     return np.unique(np.concatenate([np.unique(y), *found]))
 
@@ -207,20 +336,10 @@ class _Coder:
 
     def __init__(self, clf: Any, classes: Array):
         self.positions = {label: position for position, label in enumerate(classes.tolist())}
-        owner = getattr(clf, "memory_classifier", clf)
+        owner = clf.memory_classifier if isinstance(clf, StageOne) else clf
         # A test label may be called as its unknown is, but then it cannot mean that class.
-        if hasattr(owner, "unknown_label_") and owner.unknown_label_ not in owner.classes_.tolist():
+        if isinstance(owner, MemoryClassifier) and owner.unknown_label_ not in owner.classes_.tolist():
             self.positions.pop(owner.unknown_label_, None)
 
     def __call__(self, answers: Any) -> Array:
         return np.array([self.positions.get(answer, -1) for answer in np.asarray(answers).tolist()], dtype=np.int64)
-
-
-def _keys(X: Any) -> list[str]:
-    """Names of the cases; those without a name bear a trace of what they are, so that others are told from them."""
-    n = _cases.count(X)
-    keys = [X.key(i) for i in range(n)] if hasattr(X, "key") else [None] * n
-    if not any(key is None for key in keys):
-        return [str(key) for key in keys]
-    trace = joblib.hash([joblib.hash(image) for image in X] if hasattr(X, "corrupted") else X)[:8]
-    return [f"case {i} of {trace}" if key is None else str(key) for i, key in enumerate(keys)]

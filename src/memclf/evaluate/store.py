@@ -17,7 +17,7 @@ from memclf._numbers import Array
 from memclf.exceptions import StoreError
 
 FORMAT = 1
-CLEAN = "clean"
+BASELINE = "baseline"  # the model that gains are measured against
 MEASURES = (
     "accuracy",
     "balanced_accuracy",
@@ -32,23 +32,28 @@ MEASURES = (
 class Condition(NamedTuple):
     """A corruption and its severity; the test set as it is has the corruption "clean" and severity 0."""
 
-    corruption: str = CLEAN
+    corruption: str = "clean"
     severity: int = 0
 
     def __str__(self) -> str:
-        return self.corruption if self.corruption == CLEAN else f"{self.corruption} {self.severity}"
+        return self.corruption if self == CLEAN else f"{self.corruption} {self.severity}"
 
 
-AS_IT_IS = Condition()
+CLEAN = Condition()
 
 
-class Name(NamedTuple):
-    """What a contender is called."""
+class ModelId(NamedTuple):
+    """Who was measured: a model, what it was trained with, and the seed; None stands for all its seeds together."""
 
     model: str
     recipe: str = ""
     backbone: str = ""
-    seed: int = 0
+    seed: int | None = None
+
+    @property
+    def training(self) -> tuple[str, str]:
+        """Recipe and backbone; ("", "") for a model that has neither."""
+        return (self.recipe, self.backbone)
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,8 @@ class Row:
     oracle_accuracy: float | None = None
 
     @property
-    def name(self) -> Name:
-        return Name(self.model, self.recipe, self.backbone, self.seed)
+    def name(self) -> ModelId:
+        return ModelId(self.model, self.recipe, self.backbone, self.seed)
 
     @property
     def condition(self) -> Condition:
@@ -219,10 +224,10 @@ class Store:
         found = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM results ORDER BY rowid").fetchall()
         return [dict(zip(_COLUMNS, row, strict=True)) for row in found]
 
-    def finished(self) -> set[tuple[Name, Condition]]:
+    def finished(self) -> set[tuple[ModelId, Condition]]:
         """Contenders and conditions that are done."""
         found = self._db.execute(f"SELECT {', '.join(_KEY)} FROM results").fetchall()
-        return {(Name(*row[:4]), Condition(*row[4:])) for row in found}
+        return {(ModelId(*row[:4]), Condition(*row[4:])) for row in found}
 
     def answers(self) -> dict[tuple[Any, ...], Array]:
         """The answers of all contenders under all conditions: positions in the classes, -1 for unknown.
@@ -232,7 +237,7 @@ class Store:
         found = self._db.execute(f"SELECT {', '.join(_KEY)}, answers FROM answers ORDER BY rowid")
         return {tuple(row[:6]): np.frombuffer(row[6], dtype="<i4").astype(np.int64) for row in found}
 
-    def routes(self, name: Name, condition: Condition = AS_IT_IS) -> Array | None:
+    def routes(self, name: ModelId, condition: Condition = CLEAN) -> Array | None:
         """The memory that each case went to, -1 for unknown; None if there are no memories or it is not done."""
         where = " AND ".join(f"{column} = ?" for column in _KEY)
         found = self._db.execute(f"SELECT routes FROM answers WHERE {where}", (*name, *condition)).fetchone()
@@ -243,7 +248,7 @@ class Store:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Store]:
+def open_store(path: str | os.PathLike[str]) -> Iterator[Store]:
     """A store that is there already, closed at the end."""
     if not Path(path).is_file():
         raise StoreError(f"there is no {path}; has the study been started?")

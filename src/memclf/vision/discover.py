@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memclf._cases import is_table, object_array
 from memclf._numbers import Array
+from memclf.cases.containers import is_table, object_array
 from memclf.exceptions import ImageError
 from memclf.vision.files import IMAGE_SUFFIXES
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple, Self, overload
 import numpy as np
 from joblib import Parallel, delayed
 
-from memclf._cases import chunks, object_array
 from memclf._numbers import Array
+from memclf.cases import Collection
+from memclf.cases.containers import chunks, object_array
 from memclf.exceptions import ImageError
 from memclf.vision.cache import FeatureCache, PixelCache
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
@@ -33,7 +34,7 @@ class _Memory(NamedTuple):
     features: FeatureCache
 
 
-class ImageCollection:
+class ImageCollection(Collection):
     """Images that behave like an array: a number picks one image, a slice or index array a collection.
 
     Every image comes out as a uint8 array of height x width x 3. Grey images are repeated on three channels,
@@ -209,6 +210,10 @@ class ImageCollection:
     def key(self, position: int) -> str | None:
         """The name of an image, on which corruptions depend; None: its pixels are its name."""
         return None if self._keys is None else self._keys[position]
+
+    def info_of(self, position: int) -> Any:
+        """What else is known about an image (a face, a box), None if nothing is."""
+        return None if self.info is None else self.info[position]
 
     def corrupted(
         self,

@@ -15,8 +15,8 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from memclf._cases import chunks
 from memclf._numbers import Array
+from memclf.cases.containers import chunks
 from memclf.vision.files import Pixels, resize
 from memclf.vision.images import ImageCollection
 from memclf.vision.nets.recipes import Recipe

@@ -80,7 +80,7 @@ def test_bound__of_the_classifier__is_explained_and_saved(problem, fitted, tmp_p
     clf = fitted(X, y)
     assert clf.bound_ is None
     assert "promise" not in str(clf.explain(X[:1])[0])
-    bound = clf.bound(X, y)
+    clf.bound_ = bound = generalization_bound(clf, X, y)
     said = str(clf.explain(X[:1])[0])
     assert f"at most {100 * bound.value:.1f} % are answered wrongly or not at all (95 % sure)" in said
     memclf.save(clf, tmp_path / "model")
@@ -94,6 +94,6 @@ def test_bound__of_the_classifier__is_explained_and_saved(problem, fitted, tmp_p
 def test_bound__vacuous__is_explained_as_such(problem, fitted):
     X, y = problem(n=100)
     clf = fitted(X, y)
-    clf.bound(X, y)
+    clf.bound_ = generalization_bound(clf, X, y)
     said = str(clf.explain(X[:1])[0])
     assert "vacuous" in said

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from memclf import MemoryClassifier
+from memclf import MemoryClassifier, MemorySelector
 from memclf.bounds import KINDS, TRAINING_KINDS, bounds_of, formulas, generalization_bound, terms
 from memclf.similarity import (
     CombinedSimilarity,
@@ -111,7 +111,7 @@ def test_compression__trees__equals_the_formula_by_hand(problem, fitted):
 
 def test_direct__trees__equals_the_formula_by_hand(problem, fitted):
     X, y = problem(n=40_000)
-    clf = fitted(X, y, DecisionTreeClassifier(max_depth=1), max_swaps=20)
+    clf = fitted(X, y, DecisionTreeClassifier(max_depth=1), search=MemorySelector(max_swaps=20))
     bound = generalization_bound(clf, X, y, kind="direct")
     n, q = len(y), 3
     selector = math.sqrt((math.log(n) + math.log(math.comb(n - 1, q - 1))) / (2 * n))
@@ -265,7 +265,7 @@ def test_compression__ties__make_the_order_of_memories_a_choice(fitted):
 
 def test_compression__estimators_by_number__make_the_order_a_choice(problem, fitted):
     X, y = problem()
-    plain, listed = fitted(X, y), fitted(X, y, [LogisticRegression() for _ in range(3)])
+    plain, listed = fitted(X, y), fitted(X, y, dict.fromkeys(range(3), LogisticRegression()))
     extra = formulas.compression_confidence(len(y), 3, DELTA, math.log(6))
     assert generalization_bound(listed, X, y)["choice of memories and confidence"] == pytest.approx(extra)
     assert generalization_bound(plain, X, y)["choice of memories and confidence"] < extra

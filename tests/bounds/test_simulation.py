@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from memclf import MemoryClassifier
+from memclf import MemoryClassifier, MemorySelector
 from memclf.bounds import formulas, generalization_bound
 from memclf.similarity import RBFSimilarity, TreeSimilarity
 
@@ -77,7 +77,9 @@ CLASSIFIERS = {
 
 def builder(**settings):
     settings = {"similarity": RBFSimilarity(gamma=0.1), "threshold": 0.2, "n_memories": 3, **settings}
-    return lambda seed: MemoryClassifier(random_state=seed, max_swaps=10, **copy.deepcopy(settings))
+    return lambda seed: MemoryClassifier(
+        random_state=seed, search=MemorySelector(max_swaps=10), **copy.deepcopy(settings)
+    )
 
 
 @pytest.mark.slow

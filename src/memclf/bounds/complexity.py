@@ -15,7 +15,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from memclf import _cases
 from memclf._seeds import seeded
 from memclf.bounds.function_classes import (
     HEURISTIC,
@@ -27,6 +26,7 @@ from memclf.bounds.function_classes import (
     Rademacher,
     Trees,
 )
+from memclf.cases import containers
 
 METHODS = ("auto", "closed", "monte carlo", "random labels")
 # Steps that do not change in how many ways a linear classifier or a tree after them can label cases.
@@ -44,7 +44,7 @@ def n_features_of(estimator: Any) -> int | None:
 
 def width_of(cases: Any) -> int:
     """How many numbers a case has; 0 if the cases are not the rows of a table or a matrix."""
-    known = _cases.is_table(cases) or sp.issparse(cases) or isinstance(cases, np.ndarray)
+    known = containers.is_table(cases) or sp.issparse(cases) or isinstance(cases, np.ndarray)
     return int(cases.shape[1]) if known and len(cases.shape) == 2 else 0
 
 
@@ -158,8 +158,8 @@ def rademacher(
         raise TypeError(f"a classifier or one of the classes of memclf.bounds is needed, got {what!r}")
     if n_classes < 2:
         raise ValueError(f"n_classes must be at least 2, got {n_classes!r}")
-    cases = _cases.as_cases(X)
-    n = _cases.count(cases)
+    cases = containers.as_container(X)
+    n = containers.count(cases)
     if n == 0:
         raise ValueError("there are no cases to measure a complexity on (n_samples=0)")
     if draws is not None and draws < 1:
@@ -178,7 +178,7 @@ def rademacher(
 
 def random_labels(estimator: Any, X: Any, draws: int = 10, random_state: Any = None) -> Rademacher:
     """How well a classifier follows random labels of the cases, on average over `draws` of them."""
-    n = _cases.count(X)
+    n = containers.count(X)
     random = check_random_state(random_state)
     found = []
     for _ in range(draws):

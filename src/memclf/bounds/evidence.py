@@ -6,7 +6,7 @@ The only module of `bounds` that reads a memory classifier's settings; the other
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
@@ -14,8 +14,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import Cases, containers
+from memclf.protocols import MemoryModel
 
 MOVED = 0.01  # share of training cases that may be routed otherwise than in `fit`, where similarities are equal
 EQUAL = 1e-12  # similarities that differ by less are equal, as in routing
@@ -30,43 +31,29 @@ class RoutesCases(Protocol):
 
     def fit(self, X: Any, y: Any) -> Any: ...
     def route(self, X: Any) -> Any: ...
-    def predict_routed(self, X: Any, routes: Any) -> Array: ...
+    def answers(self, X: Any, routes: Any = None) -> Any: ...
 
 
-class FittedMemoryClassifier(RoutesCases, Protocol):
-    """What bounds read of a fitted memory classifier."""
+class FittedMemoryClassifier(MemoryModel, Protocol):
+    """What bounds read of a fitted memory classifier: its fitted parts and some of its settings."""
 
     estimator: Any
     rule: str
     thresholds: Any
+    unknown_rate: float | None
     fallback: Any
-
-    classes_: Array
-    memory_indices_: Array
-    memories_: Any
-    labels_: Array
-    cluster_counts_: Array
-    estimators_: list[Any]
-    fallback_: Any
-    pool_: Any
-    similarity_: Any
-    search_result_: Any
-
-    @property
-    def answers_locally(self) -> bool: ...
-    def _conformal(self) -> bool: ...
 
 
 def answers_alone(clf: FittedMemoryClassifier) -> bool:
     """Whether the local classifiers alone answer, as in the paper."""
-    return clf.answers_locally
+    return not clf.answer_.learns
 
 
 def fits_thresholds(clf: FittedMemoryClassifier) -> bool:
     """Whether thresholds are fitted to the training cases, and decide anything."""
     if clf.fallback == "nearest" and clf.rule == "argmax_then_check":
         return False
-    return clf._conformal() or (isinstance(clf.thresholds, str) and clf.thresholds == "tight")
+    return clf.unknown_rate is not None or (isinstance(clf.thresholds, str) and clf.thresholds == "tight")
 
 
 def has_common_threshold(clf: FittedMemoryClassifier) -> bool:
@@ -77,7 +64,7 @@ def has_common_threshold(clf: FittedMemoryClassifier) -> bool:
 def depends_on_numbering(clf: FittedMemoryClassifier) -> bool:
     """Whether settings are given by the memories' numbers, so that their order matters."""
     by_memory = not isinstance(clf.thresholds, (str, Real, Mapping))
-    return by_memory or isinstance(clf.estimator, (Mapping, Sequence))
+    return by_memory or isinstance(clf.estimator, Mapping)
 
 
 # ---------------------------------------------------------------------------------------------- what is done with cases
@@ -134,9 +121,8 @@ class Evidence:
 def collect(clf: FittedMemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Iterable[str]) -> Evidence:
     """Route and answer the cases once; raise if they are not the cases that the bound needs."""
     training = not held_out and "memories" not in given
-    X = _cases.remembering(_cases.read_once(_cases.as_cases(X)))
-    y = np.asarray(y)
-    n, q = _cases.count(X), len(clf.memory_indices_)
+    cases, y = Cases.of(X).remembering(), np.asarray(y)
+    n, q, X = len(cases), len(clf.memory_indices_), cases.data
     if y.shape != (n,):
         raise ValueError(f"y must hold one label for each of the {n} cases, got shape {y.shape}")
     if training and n != len(clf.labels_):
@@ -146,7 +132,7 @@ def collect(clf: FittedMemoryClassifier, X: Any, y: Any, *, held_out: bool, give
         )
     if other := sorted(map(str, set(np.unique(y).tolist()) - set(clf.classes_.tolist()))):
         raise ValueError(f"y holds classes that the classifier does not know: {', '.join(other)}")
-    routes = clf.route(X)
+    routes = clf.route(cases)
     codes, memory = np.searchsorted(clf.classes_, y), np.zeros(n, dtype=bool)
     if training:
         _check_same(clf, X, routes.nearest, codes)
@@ -156,7 +142,7 @@ def collect(clf: FittedMemoryClassifier, X: Any, y: Any, *, held_out: bool, give
     branch = routes.nearest if clf.fallback == "nearest" else routes.memory
     if clf.fallback_ is not None:
         branch = np.where(routes.known, branch, q)
-    correct = np.asarray(clf.predict_routed(X, routes) == y)
+    correct = np.asarray(clf.answers(cases, routes).labels == y)
     ties = q > 1 and (depends_on_numbering(clf) or bool((routes.margin <= EQUAL).any()))
     among = 0 if training else count_memories_among(clf, X)
     return Evidence(X, codes, branch, routes.nearest, correct, memory, q, ties, among)
@@ -175,7 +161,7 @@ def _check_same(clf: FittedMemoryClassifier, X: Any, nearest: Array, codes: Arra
     if clf.cluster_counts_.sum() < len(codes):
         raise ValueError("the classifier was fitted with cases of weight 0; bounds need cases of equal weight")
     elsewhere = "they do not fall into its clusters" if _share_moved(clf, nearest, codes) > MOVED else ""
-    if not elsewhere and not same_cases(_cases.take(X, clf.memory_indices_), clf.memories_).all():
+    if not elsewhere and not same_cases(containers.take(X, clf.memory_indices_), clf.memories_).all():
         elsewhere = "its memories are not where they were"
     if elsewhere:
         raise ValueError(
@@ -190,14 +176,14 @@ def _check_same(clf: FittedMemoryClassifier, X: Any, nearest: Array, codes: Arra
 def same_cases(A: Any, B: Any) -> Array:
     """Which cases of two collections are equal, up to rounding; all, if it cannot be known."""
     if not _comparable(A, B):
-        return np.ones(_cases.count(A), dtype=bool)
-    if _cases.is_table(A):
+        return np.ones(containers.count(A), dtype=bool)
+    if containers.is_table(A):
         columns = [(A[name].to_numpy(), B[name].to_numpy()) for name in A.columns]
     elif _is_matrix(A):
         columns = [(A[:, j], B[:, j]) for j in range(A.shape[1])]
     else:
         return np.array([a == b for a, b in zip(_keys(A), _keys(B), strict=True)], dtype=bool)
-    same = np.ones(_cases.count(A), dtype=bool)
+    same = np.ones(containers.count(A), dtype=bool)
     for here, there in columns:
         if here.dtype.kind == "f" or there.dtype.kind == "f":
             same &= np.isclose(here.astype(float), there.astype(float), rtol=1e-9, atol=0.0, equal_nan=True)
@@ -210,16 +196,17 @@ def count_memories_among(clf: FittedMemoryClassifier, X: Any) -> int:
     """How many of the memories occur among the cases; 0, if that cannot be known."""
     if not _comparable(X, clf.memories_):
         return 0
-    if _cases.is_table(X) or _is_matrix(X):
-        copies = (_cases.take(clf.memories_, np.full(_cases.count(X), k)) for k in range(len(clf.memory_indices_)))
+    if containers.is_table(X) or _is_matrix(X):
+        n, q = containers.count(X), len(clf.memory_indices_)
+        copies = (containers.take(clf.memories_, np.full(n, k)) for k in range(q))
         return sum(bool(same_cases(X, each).any()) for each in copies)
     here = set(_keys(X))
     return sum(key in here for key in _keys(clf.memories_))
 
 
 def _comparable(A: Any, B: Any) -> bool:
-    if _cases.is_table(A) or _cases.is_table(B):
-        return _cases.is_table(A) and _cases.is_table(B) and list(A.columns) == list(B.columns)
+    if containers.is_table(A) or containers.is_table(B):
+        return containers.is_table(A) and containers.is_table(B) and list(A.columns) == list(B.columns)
     return type(A) is type(B) and (not _is_matrix(A) or _is_matrix(B))
 
 
@@ -235,7 +222,7 @@ def _keys(cases: Any) -> list[Any]:
         rows.eliminate_zeros()
         ends = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
         return [(rows.indices[a:b].tobytes(), rows.data[a:b].astype(float).tobytes()) for a, b in ends]
-    return [_key(case) for case in _cases.as_sequence(cases)]
+    return [_key(case) for case in containers.as_sequence(cases)]
 
 
 def _key(case: Any) -> Any:

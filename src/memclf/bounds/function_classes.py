@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf.bounds import formulas
+from memclf.cases import containers
 
 EXACT, UPPER, ESTIMATE, HEURISTIC, GIVEN = "exact", "upper bound", "estimate", "heuristic", "as given"
 ENUMERATE = 14  # up to this many cases, all 2**n rows of signs are enumerated
@@ -309,7 +309,7 @@ def by_norms(by: str) -> str:
 def _drawn(best: Any, n: int, draws: int, rng: Any, what: str) -> Rademacher:
     """The mean over random signs of the correlation that the best function of the class reaches."""
     parts = []
-    for part in _cases.chunks(draws, max(1, 2**22 // n)):
+    for part in containers.chunks(draws, max(1, 2**22 // n)):
         signs = rng.choice([-1.0, 1.0], size=(part.stop - part.start, n))
         parts.append(best(signs) / n)
     found = np.concatenate(parts)

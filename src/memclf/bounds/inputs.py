@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf.bounds.complexity import always_predicts_one_class, width_of
 from memclf.bounds.evidence import Evidence, FittedMemoryClassifier, fits_thresholds
 from memclf.bounds.local_cost import Cost, cost_of
+from memclf.cases import containers
 from memclf.local import pool
 from memclf.similarity.base import choices_of
 from memclf.similarity.choices import Choices
@@ -78,7 +78,7 @@ class Inputs:
                 estimator = estimator if singles else template
         return cost_of(
             estimator,
-            _cases.take(seen.X, rows),
+            containers.take(seen.X, rows),
             seen.codes[rows],
             seen.correct[rows],
             classes=clf.classes_,

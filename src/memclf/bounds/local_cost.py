@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf.bounds import formulas
 from memclf.bounds.complexity import class_of, last_step, learned_steps, n_features_of, random_labels
@@ -26,6 +25,7 @@ from memclf.bounds.function_classes import (
     Rademacher,
     Trees,
 )
+from memclf.cases import containers
 
 COMPLEXITY = ("auto", "random labels")
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1
@@ -189,7 +189,7 @@ class _Scores:
 
 
 def _scores_of(estimator: Any, X: Any, n_classes: int) -> _Scores | None:
-    n = _cases.count(X)
+    n = containers.count(X)
     last = last_step(estimator)
     if isinstance(estimator, HasLinearHead):
         rows, weight, bias = estimator.linear_head(X)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 
 SHOWN = 5  # columns that a message names
 
 
 def columns_of(F: Any) -> dict[Any, Array]:
     """The columns of a table by name, or those of rows by position."""
-    if _cases.is_table(F):
+    if containers.is_table(F):
         return {name: np.asarray(F[name].to_numpy()) for name in F.columns}
     F = np.array([np.ravel(row) for row in F], dtype=object) if np.ndim(F) == 1 else np.asarray(F)
     return {position: F[:, position] for position in range(F.shape[1])}
@@ -41,7 +41,7 @@ def describe_other_values(F: Any) -> str:
     >>> describe_other_values([[1, "no"], [2, "yes"]])
     "1 ('no')"
     """
-    if not _cases.is_table(F):
+    if not containers.is_table(F):
         F = np.array(F if isinstance(F, np.ndarray) else list(F), dtype=object)
         if F.ndim != 2:
             return ""

@@ -11,8 +11,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils.validation import validate_data
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import Cases, containers
 from memclf.similarity.base import Similarity, positive_weights, rows_of_numbers
 from memclf.similarity.choices import Choices
 
@@ -91,8 +91,7 @@ class FunctionSimilarity(Similarity):
         extra = set(self._parameters) - set(_keywords(self.function, ()))
         if extra and not _takes_any_keyword(self.function):
             raise TypeError(
-                f"{_name(self.function)} has no keyword arguments {sorted(extra)}; "
-                f"it has {sorted(_keywords(self.function, ()))}"
+                f"{self.name} has no keyword arguments {sorted(extra)}; it has {sorted(_keywords(self.function, ()))}"
             )
         super()._fit(F, y, sample_weight)
 
@@ -100,13 +99,13 @@ class FunctionSimilarity(Similarity):
         return Choices()
 
     def _check(self, X: Any, *, fit: bool) -> Any:
-        if _cases.count(X) == 0:
+        if containers.count(X) == 0:
             raise ValueError("there are no cases: Found array with 0 sample(s)")
-        _cases.match(self, X, reset=fit)
+        containers.check_columns(self, X, reset=fit)
         return X
 
     def _describe(self, F: Any) -> Any:
-        Z = _cases.as_sequence(F)
+        Z = containers.as_sequence(F)
         if self.batched and isinstance(Z, np.ndarray) and Z.dtype == object and self.features is not None:
             kinds = {(np.shape(row), np.asarray(row).dtype.kind) for row in Z}
             if len(kinds) == 1 and kinds.pop()[1] in "fiub":  # a function of batches gets a matrix where it can
@@ -120,24 +119,34 @@ class FunctionSimilarity(Similarity):
         tags.input_tags.allow_nan = True
         return tags
 
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return name_of(self.function)
+
     def compare(self, A: Any, B: Any) -> Array:
         if self.batched:
             return self.function(A, B, **self._parameters)
         workers = effective_n_jobs(self.n_jobs)
-        n = _cases.count(B)
-        pairs = _cases.count(A) * n
+        n = containers.count(B)
+        pairs = containers.count(A) * n
         if workers == 1 or pairs * self._pace < WORTH_SHARING:
             start = time.perf_counter()
             block = _pairs(self.function, A, B, self._parameters)
             self._pace = (time.perf_counter() - start) / max(1, pairs)
             return block
-        parts = _cases.chunks(n, -(-n // (4 * workers)))
+        parts = containers.chunks(n, -(-n // (4 * workers)))
         run = Parallel(n_jobs=self.n_jobs)
         return np.hstack(run(delayed(_pairs)(self.function, A, B[part], self._parameters) for part in parts))
 
 
+def name_of(function: Any) -> str:
+    """The name of a function; partial functions and callable objects have none, so it is how they print."""
+    return str(getattr(function, "__name__", repr(function)))
+
+
 def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, Any]) -> Array:
-    out = np.empty((_cases.count(A), _cases.count(B)))
+    out = np.empty((containers.count(A), containers.count(B)))
     for i, a in enumerate(A):
         for j, b in enumerate(B):
             value = function(a, b, **parameters)
@@ -145,13 +154,9 @@ def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, A
                 out[i, j] = float(value)  # float, because numpy would take None for NaN
             except (TypeError, ValueError) as error:
                 raise TypeError(
-                    f"{_name(function)} must return one number for two cases, it returned {value!r}"
+                    f"{name_of(function)} must return one number for two cases, it returned {value!r}"
                 ) from error
     return out
-
-
-def _name(function: Any) -> str:
-    return str(getattr(function, "__name__", repr(function)))  # partial objects and callable objects have none
 
 
 def _keywords(function: Any, besides: Any) -> dict[str, Any]:
@@ -195,7 +200,7 @@ class Precomputed(Similarity):
         pass
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, Cases.of(X).data, dtype=np.float64)
         if sample_weight is not None:
             positive_weights(sample_weight, len(X))
         if X.shape[0] != X.shape[1]:

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import distinct
 from memclf.similarity.base import NumericSimilarity
 from memclf.similarity.choices import Choices
 
@@ -68,7 +68,7 @@ class RBFSimilarity(NumericSimilarity):
         if gamma is not None and (not isinstance(gamma, Real) or not np.isfinite(gamma) or gamma <= 0):
             raise ValueError(f"gamma must be a positive number or None (median heuristic), got {gamma!r}")
         # Of distinct cases in their own order, so that neither repeating nor shuffling cases changes a digit.
-        rows = F[_cases.distinct(F)[0]]
+        rows = F[distinct(F)[0]]
         self.gamma_ = float(gamma) if gamma is not None else _median_gamma(rows)
         # Centring a sparse matrix would fill it.
         self.centre_ = np.zeros(F.shape[1]) if sp.issparse(F) else np.median(rows, axis=0)

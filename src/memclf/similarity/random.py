@@ -8,8 +8,8 @@ from typing import Any, Self
 import joblib
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import Cases, Collection, containers
 from memclf.similarity.base import Similarity
 
 
@@ -45,12 +45,13 @@ class RandomSimilarity(Similarity):
     def describe(self, X: Any) -> Array:
         """The group of each case."""
         edges = np.cumsum(self.sizes) / np.sum(self.sizes)
-        draws = [self._draw(X, position) for position in range(_cases.count(X))]
+        data = Cases.of(X).data
+        draws = [self._draw(data, position) for position in range(containers.count(data))]
         return np.searchsorted(edges[:-1], draws, side="right").astype(np.float64)[:, None]
 
     def _draw(self, X: Any, position: int) -> float:
-        key = X.key(position) if hasattr(X, "key") else None
-        name = joblib.hash(_cases.take(X, np.array([position]))) if key is None else key
+        key = X.key(position) if isinstance(X, Collection) else None
+        name = joblib.hash(containers.take(X, np.array([position]))) if key is None else key
         digest = hashlib.blake2b(f"{self.random_state} {name}".encode(errors="backslashreplace"), digest_size=8)
         return int.from_bytes(digest.digest(), "little") / 2**64
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.similarity.base import Similarity
 from memclf.similarity.columns import columns_of, holds_numbers, is_missing
 
@@ -76,7 +76,7 @@ class GowerSimilarity(Similarity):
         self.verbose = verbose
 
     def _check(self, X: Any, *, fit: bool) -> Any:
-        if not _cases.is_table(X):
+        if not containers.is_table(X):
             X = check_array(X, dtype=None, ensure_all_finite="allow-nan", estimator=self, input_name="X")
             if X.dtype.kind == "c":
                 raise ValueError("Complex data not supported")
@@ -91,7 +91,7 @@ class GowerSimilarity(Similarity):
         if isinstance(self.categorical, str) and self.categorical != "auto":
             raise ValueError(f"categorical must be 'auto' or a list of columns, got {self.categorical!r}")
         chosen = None if isinstance(self.categorical, str) else set(self.categorical)
-        dtypes = F.dtypes if _cases.is_table(F) else [values.dtype for values in columns.values()]
+        dtypes = F.dtypes if containers.is_table(F) else [values.dtype for values in columns.values()]
         declared = [str(dtype) == "category" for dtype in dtypes]
         self._check_names("categorical", chosen or ())
         self.categories_: list[Array | None] = []
@@ -135,7 +135,7 @@ class GowerSimilarity(Similarity):
 
     def _describe(self, F: Any) -> Array:
         columns = columns_of(F)
-        described = np.empty((_cases.count(F), len(columns)))
+        described = np.empty((containers.count(F), len(columns)))
         for position, (name, values) in enumerate(columns.items()):
             known = self.categories_[position]
             if known is None:
@@ -184,7 +184,7 @@ def _numbers(name: Any, values: Array) -> Array:
 
 
 def _known(values: Array) -> Array:
-    return _cases.object_array(
+    return containers.object_array(
         sorted({v for v in values.tolist() if not is_missing(v)}, key=lambda v: (str(type(v)), v))
     )
 

@@ -11,7 +11,8 @@ from typing import Any, Self, overload
 import numpy as np
 from joblib import Parallel, delayed
 
-from memclf._cases import chunks, is_table, object_array
+from memclf.cases import Collection
+from memclf.cases.containers import chunks, is_table, object_array
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image, resized
@@ -24,7 +25,7 @@ KEPT_BYTES = 2**30  # of images that `read_once` keeps
 READ_AHEAD = 32  # images that a walk through files decodes at a time
 
 
-class ImageCollection:
+class ImageCollection(Collection):
     """Images that behave like an array: ``len``, an index gives one image, a slice or index array a collection.
 
     Every image comes out as a uint8 array of height x width x 3. Grey images are repeated on three channels,
@@ -188,6 +189,10 @@ class ImageCollection:
         """The name of an image, on which corruptions depend; None: its pixels are its name."""
         return None if self._keys is None else self._keys[position]
 
+    def info_of(self, position: int) -> Any:
+        """What else is known about an image (a face, a box), None if nothing is."""
+        return None if self.info is None else self.info[position]
+
     def corrupted(
         self,
         name: str,
@@ -246,6 +251,9 @@ class ImageCollection:
         new._kept = Kept(max_bytes)
         new._rows = np.arange(len(self)) if self._rows is None else self._rows
         return new
+
+    def remembered(self) -> Self:
+        return self.remembering()
 
     def remembering(self) -> Self:
         """The same images, about which nothing is computed twice: neither expert features nor embeddings.

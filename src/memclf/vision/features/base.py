@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from threadpoolctl import threadpool_limits
 
-from memclf._cases import chunks
+from memclf.cases.containers import chunks
 from memclf._numbers import Array
 from memclf._progress import track
 from memclf.vision.files import as_rgb

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from memclf._cases import chunks
+from memclf.cases.containers import chunks
 from memclf._numbers import Array
 from memclf.vision.files import resized
 from memclf.vision.images import ImageCollection, Pixels

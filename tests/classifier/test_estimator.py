@@ -96,7 +96,7 @@ def test_renaming_the_classes_changes_nothing_but_the_names(seed):
 def test_permuting_the_training_rows_gives_the_same_memories_and_answers(seed):
     A, b = blobs(seed)
     order = np.random.default_rng(seed).permutation(len(b))
-    clf = MemoryClassifier(RBFSimilarity(0.1), GaussianNB(), 0.6, cover="greedy")
+    clf = MemoryClassifier(RBFSimilarity(0.1), GaussianNB(), 0.6, search=MemorySelector(cover="greedy"))
     first, second = clone(clf).fit(A, b), clone(clf).fit(A[order], b[order])
     np.testing.assert_array_equal(order[second.memory_indices_], first.memory_indices_)
     new = np.random.default_rng(seed).normal(0, 6, (30, 2))

@@ -1,107 +1,14 @@
-"""Cases come as arrays, tables, sparse matrices or lists of anything: counting, picking and keying them."""
+"""Cases with the same description are one case: which descriptions are distinct, in a reproducible order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, validate_data
 
 from memclf._numbers import Array
-
-
-def count(cases: Any) -> int:
-    return int(_num_samples(cases))
-
-
-def take(cases: Any, indices: Array) -> Any:
-    """The cases at `indices`, in the same kind of container."""
-    if isinstance(cases, np.ndarray):
-        return cases[indices]
-    return _safe_indexing(cases, indices)
-
-
-def columns(cases: Any, indices: Array) -> Any:
-    """The columns at `indices` of an array or a table."""
-    return _safe_indexing(np.asarray(cases) if isinstance(cases, (list, tuple)) else cases, indices, axis=1)
-
-
-def keep(cases: Any, indices: Array) -> Any:
-    """The cases at `indices` as they will be needed later, even when the files they lie in are gone."""
-    picked = take(cases, indices)
-    return picked.loaded() if hasattr(picked, "loaded") else picked
-
-
-def read_once(X: Any) -> Any:
-    """Cases that lie in files are read once, however often they are looked at in one piece of work."""
-    return X.read_once() if hasattr(X, "read_once") else X
-
-
-def remembering(X: Any) -> Any:
-    """Cases about which nothing is computed twice, where they are of a kind that can remember."""
-    return X.remembering() if hasattr(X, "remembering") else X
-
-
-def as_cases(X: Any) -> Any:
-    """X itself if single cases can be picked from it, else the array that it can be turned into."""
-    if sp.issparse(X):
-        return X.tocsr()
-    if isinstance(X, (str, bytes, dict)):
-        raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
-    return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
-
-
-def match(estimator: Any, X: Any, *, reset: bool = False) -> None:
-    """Remember the columns of tables and arrays in training, and hold later ones against them."""
-    if getattr(X, "ndim", None) == 2 and not (reset and 0 in X.shape):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-    elif reset:
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(estimator, name):
-                delattr(estimator, name)
-
-
-def is_table(cases: Any) -> bool:
-    """A data frame (of pandas or polars): named columns, each with its own type."""
-    return hasattr(cases, "columns") and hasattr(cases, "shape")
-
-
-def as_sequence(cases: Any) -> Any:
-    """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
-    if is_table(cases):
-        return object_array(cases.to_dicts() if hasattr(cases, "to_dicts") else cases.to_dict("records"))
-    if sp.issparse(cases):
-        return cases.tocsr()
-    if isinstance(cases, np.ndarray):
-        return cases
-    return object_array(list(cases))
-
-
-def object_array(items: list[Any]) -> Array:
-    """A 1-d array whose entries are the items themselves, even when they are sequences."""
-    array = np.empty(len(items), dtype=object)
-    for position, item in enumerate(items):
-        array[position] = item
-    return array
-
-
-def shares(groups: Array) -> Array:
-    """How much of its group each case is: 1 over the size of the group.
-
-    >>> shares(np.array(["a", "b", "a"]))
-    array([0.5, 1. , 0.5])
-    """
-    _, group, size = np.unique(groups, return_inverse=True, return_counts=True)
-    return 1 / size[group.reshape(-1)]
-
-
-def chunks(n: int, size: int) -> Iterator[slice]:
-    """Consecutive slices of at most `size` that together make up ``range(n)``."""
-    for start in range(0, n, max(1, size)):
-        yield slice(start, min(n, start + size))
+from memclf.cases.containers import count
 
 
 def distinct(descriptions: Any) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from memclf import _cases
+from memclf.cases import Collection, containers
 from memclf.exceptions import FittedPartsError
 
 SEALED = (
@@ -129,14 +129,14 @@ def _feed(value: Any, digest: Any, others: list[Any]) -> None:
         rows.sum_duplicates()  # the same matrix may be laid out differently
         for part in (rows.shape, rows.data, rows.indices, rows.indptr):
             _feed(part, digest, others)
-    elif _cases.is_table(value):
+    elif containers.is_table(value):
         for name in value.columns:
             _feed([name, np.asarray(value[name])], digest, others)
     elif isinstance(value, Mapping):
         _feed([list(pair) for pair in value.items()], digest, others)
     elif isinstance(value, (set, frozenset)):
         _feed(sorted(_content(item)[0] for item in value), digest, others)
-    elif isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "loaded"):  # images
+    elif isinstance(value, (list, tuple, np.ndarray)) or isinstance(value, Collection):
         digest.update(f"{type(value).__name__} {len(value)};".encode())
         for item in value:
             _feed(item, digest, others)

@@ -17,7 +17,7 @@ Pairs = list[tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
-class Folds:
+class FoldPlan:
     """How the cases of one fit are cut.
 
     Attributes
@@ -31,7 +31,7 @@ class Folds:
     groups: Array | None = None
 
     @classmethod
-    def of(cls, cv: Any, groups: Any, n: int) -> Folds:
+    def create(cls, cv: Any, groups: Any, n: int) -> FoldPlan:
         """What the user asks for, checked against the number of cases."""
         if isinstance(cv, PredefinedSplit):  # it names rows, so it is a list: parts of the rows need translation
             cv = list(cv.split())
@@ -41,23 +41,14 @@ class Folds:
                 raise ValueError("cv is empty: it must hold at least one pair of rows to fit on and rows held out")
         return cls(cv, None if groups is None else _as_groups(groups, n))
 
-    def within(self, rows: Array) -> Folds:
-        """The same for a fit on some of the rows, in ascending order: what is kept apart stays apart."""
-        groups, cv = None if self.groups is None else self.groups[rows], self.cv
-        if isinstance(cv, list):
-            cv = [(np.flatnonzero(np.isin(rows, rest)), np.flatnonzero(np.isin(rows, held))) for rest, held in cv]
-        elif isinstance(cv, Integral) and groups is not None:  # a fold has taken its groups away
-            cv = max(2, min(int(cv), len(np.unique(groups))))
-        return Folds(cv, groups)
-
-    def at_least(self, number: int, counted: Array) -> Folds:
+    def at_least(self, number: int, counted: Array) -> FoldPlan:
         """The same, but in at least so many folds if a number was asked for, as far as cases and groups go."""
         if not isinstance(self.cv, Integral):
             return self
         most = len(counted) // 2 if self.groups is None else len(np.unique(self.groups[counted]))
         return replace(self, cv=max(int(self.cv), min(number, most)))
 
-    def cut(self, y: Array, counted: Array, seed: int | None, *, classes: bool = True) -> Pairs:
+    def split(self, y: Array, counted: Array, seed: int | None, *, classes: bool = True) -> Pairs:
         """Pairs of rows to fit on and rows held out, among those that count; each in ascending order.
 
         `classes`: there must be two or more to fit on.
@@ -72,7 +63,7 @@ class Folds:
         if not found:
             raise ValueError(
                 f"{self._name()} has no fold that holds some of these {len(counted)} cases out and leaves others to "
-                "fit on. With crossfit, each fold is cut once more by the others: that takes three or more"
+                "fit on"
             )
         for rest, held in found:
             self._check(rest, held, y if classes else None)
@@ -130,7 +121,7 @@ class Folds:
         return f"cv, a list of {len(self.cv)} folds," if isinstance(self.cv, list) else f"cv={self.cv!r}"
 
 
-def is_cut(cv: Any) -> bool:
+def is_splitter(cv: Any) -> bool:
     """Whether this says by itself how to cut: a splitter, or pairs of rows."""
     return not isinstance(cv, (str, bytes)) and (hasattr(cv, "split") or isinstance(cv, Iterable))
 

@@ -1,16 +1,79 @@
-"""Thresholds that keep a promise: of cases like the training cases, at most a given share comes out unknown."""
+"""Thresholds b_k of the memories: common, tight, by hand, or conformal."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from memclf import _cases
-from memclf._numbers import TOLERANCE, Array
+from memclf._numbers import TOLERANCE, Array, shares
 
+KINDS = ("common", "tight")
+EXPECTED = (
+    "thresholds must be 'common', 'tight', a number in (0, 1], one number per memory, or a mapping from the rows of "
+    "memories to numbers"
+)
 ENOUGH = 10  # cases beside the memories from which on clusters tell how wide they are
 FEW = 5  # cases of average width that are added to every cluster, so that small ones share
 TINY = np.finfo(float).tiny
 ROUNDING = 1e-9  # of a sum of shares of groups
+
+
+def fit_thresholds(wanted: Any, common: float, indices: Array, labels: Array, similarity: Array) -> Array:
+    """One threshold per memory.
+
+    Parameters
+    ----------
+    wanted : "common", "tight", number, sequence or mapping
+        "common": the threshold of the search for all. "tight": the least similarity within the memory's own
+        cluster. A number for all, one number per memory, or a mapping from a memory's row in the training data to
+        its threshold (the others keep the common one).
+    common : float
+        The threshold of the search.
+    indices : ndarray
+        Rows of the memories in the training data.
+    labels, similarity : ndarray
+        Of every training case the memory it belongs to, and its similarity to it.
+    """
+    q = len(indices)
+    thresholds = np.full(q, float(common))
+    if isinstance(wanted, str):
+        if wanted not in KINDS:
+            raise ValueError(f"{EXPECTED}; got {wanted!r}")
+        if wanted == "tight":
+            least = np.full(q, np.inf)
+            np.minimum.at(least, labels, similarity)
+            # A cluster whose farthest case has similarity 0 is bounded by nothing; keep the threshold legal.
+            thresholds = np.clip(np.where(np.isfinite(least), least, thresholds), TINY, 1.0)
+        return thresholds
+    if isinstance(wanted, Mapping):
+        strange = [row for row in wanted if row not in indices.tolist()]
+        if strange:
+            raise ValueError(
+                f"thresholds are given for rows {strange}, which are no memories; "
+                f"the memories are rows {indices.tolist()}"
+            )
+        for row, value in wanted.items():
+            thresholds[indices == row] = _as_numbers(value, wanted)
+    else:
+        given = _as_numbers(wanted, wanted)
+        if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
+            raise ValueError(f"thresholds must be one number or one for each of the {q} memories; got {wanted!r}")
+        thresholds = np.broadcast_to(given, (q,)).copy()
+    if not ((thresholds > 0) & (thresholds <= 1)).all():
+        raise ValueError(f"thresholds must be in (0, 1], got {thresholds.tolist()}")
+    return thresholds
+
+
+def _as_numbers(value: Any, given: Any) -> Array:
+    try:
+        found = np.asarray(value)
+        if value is None or found.dtype.kind not in "iuf":
+            raise TypeError
+        return found.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{EXPECTED}; got {given!r}") from None
 
 
 def widths(similarity: Array, labels: Array, q: int) -> Array:
@@ -73,7 +136,7 @@ def conformal_thresholds(held: Array, wide: Array, rate: float, groups: Array | 
 
 
 def _bound(held: Array, rate: float, groups: Array | None) -> float:
-    share = np.ones(len(held)) if groups is None else _cases.shares(groups)
+    share = np.ones(len(held)) if groups is None else shares(groups)
     allowed = rate * (share.sum() + 1) - 1 + ROUNDING  # groups that may lie beyond the bound
     if allowed < 0:
         return np.inf

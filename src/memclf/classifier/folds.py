@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
 
 from memclf._numbers import Array
+from memclf.protocols import Splits
 
 Pairs = list[tuple[Array, Array]]
 
@@ -35,7 +36,7 @@ class FoldPlan:
         """What the user asks for, checked against the number of cases."""
         if isinstance(cv, PredefinedSplit):  # it names rows, so it is a list: parts of the rows need translation
             cv = list(cv.split())
-        if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+        if not isinstance(cv, (Integral, Splits)):
             cv = [_checked(pair, number, n) for number, pair in enumerate(cv)]
             if not cv:
                 raise ValueError("cv is empty: it must hold at least one pair of rows to fit on and rows held out")
@@ -123,7 +124,7 @@ class FoldPlan:
 
 def is_splitter(cv: Any) -> bool:
     """Whether this says by itself how to cut: a splitter, or pairs of rows."""
-    return not isinstance(cv, (str, bytes)) and (hasattr(cv, "split") or isinstance(cv, Iterable))
+    return not isinstance(cv, (str, bytes)) and isinstance(cv, (Splits, Iterable))
 
 
 def _as_groups(groups: Any, n: int) -> Array:

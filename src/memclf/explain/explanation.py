@@ -18,7 +18,7 @@ from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.evidence import Evidence, evidence_for
 from memclf.protocols import Draws
 from memclf.routing import route
-from memclf.similarity.base import compare_memories, describe
+from memclf.similarity.base import compare_memories, describe, fitted_features
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations
     Z = describe(parts.similarity, cases)
     block = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, Z)
     found = parts.answer.answer(parts, cases, parts.drop_untrusted(cases, route(block, parts.thresholds, parts.rule)))
-    feature: Any = getattr(parts.similarity, "features_", None)  # a similarity of the user's own need not have features
+    feature: Any = fitted_features(parts.similarity)
     measured = feature.transform(cases.data) if isinstance(feature, Draws) else None
     return Explanations(
         [_explain_one(parts, cases, found, i, block[:, i], feature, measured, bound) for i in range(len(found))]

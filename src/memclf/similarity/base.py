@@ -247,6 +247,11 @@ def describe(similarity: Any, X: Any) -> Any:
     return similarity.describe(_argument(similarity, X))
 
 
+def fitted_features(similarity: Any) -> Any:
+    """What a fitted similarity looks at in a case; None where it compares the cases themselves."""
+    return getattr(similarity, "features_", None)  # a similarity of the user's own need not have features
+
+
 def trust(similarity: Any, X: Any) -> Any:
     """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
     return similarity.trust(Cases.of(X).data) if isinstance(similarity, Trusts) else None

@@ -27,11 +27,14 @@ class LocalAnswer(BaseEstimator):
         Whether every classifier must give probabilities.
     versions : int
         Mildly changed versions of every held-out case that the rule learns from, where cases can be changed.
+    balance : float
+        How far rare classes are weighed up, from 0 to 1.
     """
 
     learns = False
     needs_probabilities = False
     versions = 0
+    balance = 0.0
     strange_share = 0.0  # the part of `unknown_rate` that is for cases that are strange to their classifier
 
     def check(self) -> None:

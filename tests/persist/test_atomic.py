@@ -174,14 +174,14 @@ def test_a_folder_that_holds_other_things_is_left_alone(name, old, tmp_path):
 
 
 @pytest.mark.parametrize("content", ['{"name": "My web page", "icons": []}', "[]", "not JSON", '{"format": "other"}'])
-def test_somebody_elses_manifest_is_left_alone(content, old, tmp_path):
+def test_a_manifest_of_another_program_is_left_alone(content, old, tmp_path):
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(ModelFolderError, match=r"holds other things \(manifest.json"):
         memclf.save(old, tmp_path)
     assert (tmp_path / "manifest.json").read_text() == content
 
 
-def test_things_that_somebody_put_beside_a_model_stay(old, new, tmp_path):
+def test_other_files_beside_a_model_stay(old, new, tmp_path):
     folder = memclf.save(old, tmp_path / "model")
     (folder / "data-raw").mkdir()
     (folder / "data-raw" / "measurements.csv").write_text("years of work")

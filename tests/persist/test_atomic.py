@@ -215,6 +215,15 @@ def test_a_damaged_model_can_be_replaced(old, new, tmp_path, tamper):
     assert which(memclf.save(new, folder)) == 3
 
 
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_model_of_another_format_version_can_be_replaced(version, old, new, tmp_path, tamper):
+    folder = memclf.save(old, tmp_path / "model")
+    tamper(folder).change("format_version", to=version)
+    with pytest.raises(ModelFolderError, match=rf"was saved by an? (older|newer) memclf \(format {version}\)"):
+        memclf.load(folder)
+    assert which(memclf.save(new, folder)) == 3
+
+
 def test_a_model_can_be_loaded_at_any_moment_while_others_are_saved_over_it(old, new, tmp_path):
     folder = memclf.save(old, tmp_path / "model")
     stop, seen, problems = threading.Event(), [], []

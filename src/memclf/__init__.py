@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from memclf.cases import Cases
 from memclf.classifier import MemoryClassifier
 from memclf.memory import MemorySearchResult, MemorySelector, select_memories
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]
+__all__ = ["Cases", "MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]
 
 
 def __getattr__(name: str) -> Any:

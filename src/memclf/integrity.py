@@ -8,41 +8,32 @@ again, since that may be slow. Thresholds may be set by hand: explanations show 
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import hashlib
-from collections.abc import Mapping
 from typing import Any
 
-import joblib
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from memclf.cases import Collection, containers
+from memclf.cases.digest import Content, digest_content, same_content
 from memclf.exceptions import FittedPartsError
 
 SEALED = (
     *("memory_indices_", "memories_", "descriptions_", "labels_", "estimators_"),
     *("classes_", "cluster_counts_", "label_distributions_", "frequencies_"),
 )
-_DATES = (datetime.date, datetime.time, datetime.timedelta)
-PLAIN = (str, bytes, bool, int, float, complex, type(None), np.generic, decimal.Decimal, *_DATES)
-
-
-Content = tuple[str, list[Any]]  # a digest of what is plain data, and the other objects themselves
 
 
 def seal(model: Any) -> None:
     """Note the content of what belongs to the memories, after a fit or after loading."""
-    model._sealed = {name: _content(getattr(model, name)) for name in SEALED if hasattr(model, name)}
+    model._sealed = {name: digest_content(getattr(model, name)) for name in SEALED if hasattr(model, name)}
 
 
 def check(model: Any) -> None:
     """Complain if a fitted part was changed, or does not go with the others."""
     sealed: dict[str, Content] = getattr(model, "_sealed", {})  # what is fitted to a fold has none
     try:
-        changed = [n for n, before in sealed.items() if not _same(before, _content(getattr(model, n, None)))]
+        changed = [
+            n for n, before in sealed.items() if not same_content(before, digest_content(getattr(model, n, None)))
+        ]
         found = [f"{name} was changed after the fit" for name in changed]
         found = found or [f"{name} does not go with the other parts" for name in problems(model)]
     except Exception as error:
@@ -98,48 +89,3 @@ def _whole(array: Any, dimensions: int = 1) -> bool:
 
 def _within(array: Any, n: int) -> bool:
     return bool(((array >= 0) & (array < n)).all())
-
-
-# --------------------------------------------------------------------------------------------------- content
-
-
-def _content(value: Any) -> Content:
-    digest = hashlib.blake2b(digest_size=16)
-    others: list[Any] = []
-    _feed(value, digest, others)
-    return digest.hexdigest(), others
-
-
-def _same(before: Content, now: Content) -> bool:
-    """Objects that are no plain data are the same ones, or equal in all they hold, as in a copy of the model."""
-    (digest, objects), (other_digest, others) = before, now
-    if digest != other_digest or len(objects) != len(others):
-        return False
-    return all(a is b or joblib.hash(a) == joblib.hash(b) for a, b in zip(objects, others, strict=True))
-
-
-def _feed(value: Any, digest: Any, others: list[Any]) -> None:
-    if isinstance(value, PLAIN):
-        digest.update(f"{type(value).__name__} {value!r};".encode("utf-8", "backslashreplace"))
-    elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        digest.update(f"array {value.dtype.str} {value.shape};".encode() + value.tobytes())
-    elif sp.issparse(value):
-        rows = value.tocsr(copy=True)
-        rows.check_format(full_check=True)
-        rows.sum_duplicates()  # the same matrix may be laid out differently
-        for part in (rows.shape, rows.data, rows.indices, rows.indptr):
-            _feed(part, digest, others)
-    elif containers.is_table(value):
-        for name in value.columns:
-            _feed([name, np.asarray(value[name])], digest, others)
-    elif isinstance(value, Mapping):
-        _feed([list(pair) for pair in value.items()], digest, others)
-    elif isinstance(value, (set, frozenset)):
-        _feed(sorted(_content(item)[0] for item in value), digest, others)
-    elif isinstance(value, (list, tuple, np.ndarray)) or isinstance(value, Collection):
-        digest.update(f"{type(value).__name__} {len(value)};".encode())
-        for item in value:
-            _feed(item, digest, others)
-    else:
-        digest.update(b"object;")
-        others.append(value)

@@ -20,6 +20,7 @@ from torch import nn
 
 from memclf._numbers import Array
 from memclf._progress import say
+from memclf.cases import Computation
 from memclf.vision.files import as_height_width
 from memclf.vision.images import ImageCollection, as_images
 from memclf.vision.nets import backbones
@@ -364,7 +365,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
         if images.has_memory:  # another classifier with the same backbone may have seen them
-            return images.compute_once(f"embedding {network.backbone_digest()}", lambda some: self._pass(some, network))
+            backbone = network.architecture.get("backbone")
+            what = Computation(f"embedding {network.backbone_digest()}", backbone, ImageClassifier._pass)
+            return np.asarray(images.compute_once(what, lambda some: self._pass(some, network)))
         return self._pass(images, network)
 
     def _pass(self, images: ImageCollection, network: Network) -> Array:

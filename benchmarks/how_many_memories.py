@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from memclf.answer import balanced
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
-from memclf.answer import balanced
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.leaf import outlined_ids

@@ -21,7 +21,7 @@ BALANCES = (0.0, 0.5, 1.0)
 
 def ways(clf, images):
     """Name of a way to answer -> answers."""
-    images = images.remembering()
+    images = images.remembered()
     routes, found = clf.route(images), {"network": clf.global_.predict(images)}
     for balance in BALANCES:
         found[f"balance {balance:g}"] = clf.set_params(balance=balance).predict_routed(images, routes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterator, Sequence, Sized
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple, Self, overload
@@ -14,8 +14,9 @@ from joblib import Parallel, delayed
 from memclf._numbers import Array
 from memclf.cases import Collection
 from memclf.cases.containers import chunks, object_array
+from memclf.cases.memory import Memory
 from memclf.exceptions import ImageError
-from memclf.vision.cache import FeatureCache, PixelCache
+from memclf.vision.cache import PixelCache
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
 from memclf.vision.corruptions.apply import MIN_SIDE, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
@@ -27,11 +28,11 @@ CACHED_BYTES = 2**30  # of pixels that a remembered collection keeps
 READ_AHEAD = 32  # images that a pass through files decodes at a time
 
 
-class _Memory(NamedTuple):
+class _Remembered(NamedTuple):
     """What is remembered about all images of a collection and of those picked from it."""
 
     pixels: PixelCache
-    features: FeatureCache
+    features: Memory
 
 
 class ImageCollection(Collection):
@@ -92,7 +93,7 @@ class ImageCollection(Collection):
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._changes: tuple[Change, ...] = ()
-        self._memory: _Memory | None = None
+        self._memory: _Remembered | None = None
         self._rows: Array | None = None  # where the images are in the memory
         self._version: tuple[Change, ...] = ()  # which version of the images the memory is asked about
 
@@ -266,7 +267,7 @@ class ImageCollection(Collection):
         if self._memory is not None:
             return self
         new = self._copy()
-        new._memory = _Memory(PixelCache(max_bytes), FeatureCache(len(self)))
+        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)))
         new._rows = np.arange(len(self))
         return new
 
@@ -275,7 +276,7 @@ class ImageCollection(Collection):
         """Whether `compute_once` remembers; see `remembered`."""
         return self._memory is not None
 
-    def compute_once(self, name: str, compute: Callable[[Self], Array]) -> Array:
+    def compute_once(self, name: Hashable, compute: Callable[[Self], Array]) -> Array:
         """``compute(images)``, one row per image; with a memory, only for the images it has no row of.
 
         `name` identifies the computation: the same name must mean the same numbers.
@@ -284,11 +285,6 @@ class ImageCollection(Collection):
             return compute(self)
         key = (self._version, name)
         return self._memory.features.rows(key, self._rows, lambda missing: compute(self[missing]))
-
-    # Former names, until the core calls `remembered` and `compute_once`.
-    read_once = remembering = remembered
-    remembers = has_memory
-    noted = compute_once
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}

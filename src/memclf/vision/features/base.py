@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import cv2
-import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from memclf._numbers import Array
 from memclf._progress import track
 from memclf.cases.containers import chunks
+from memclf.cases.memory import state_key
 from memclf.vision.features.outline import mask_colours, outline_masks
 from memclf.vision.files import Pixels, as_rgb
 from memclf.vision.images import READ_AHEAD, ImageCollection, as_images
@@ -97,12 +98,11 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
             return self._measure_all(images)
         return images.compute_once(self._cache_key(), self._measure_all)
 
-    def _cache_key(self) -> str:
+    def _cache_key(self) -> Any:
         """The same for features that measure the same: class, parameters and what `fit` learned for `measure`."""
-        left_out = ("n_jobs", "verbose", *self.learned_to_relate)
-        everything: Any = self.__getstate__()
-        state = {name: value for name, value in everything.items() if name not in left_out}
-        return f"{type(self).__qualname__} {id(type(self))} {joblib.hash(state)}"
+        bare = copy.copy(self)
+        bare.__dict__ = {name: value for name, value in vars(self).items() if name not in self.learned_to_relate}
+        return state_key(bare)
 
     def _measure_all(self, images: ImageCollection) -> Array:
         slices = list(chunks(len(images), READ_AHEAD))

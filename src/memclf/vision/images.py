@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence, Sized
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple, Self, overload
@@ -90,6 +90,9 @@ class ImageCollection(Collection):
             if values is not None and len(values) != n:
                 raise ValueError(f"{name} has {len(values)} entries for {n} images")
         self.labels: Array | None = None if labels is None else np.asarray(labels)
+        for position, about in enumerate(info if info is not None else ()):
+            if not isinstance(about, Mapping):
+                raise TypeError(f"info holds one dict per image; that of image {position} is {about!r:.60}")
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._changes: tuple[Change, ...] = ()

@@ -25,6 +25,9 @@ class Conditions:
         self.options = {name: value for name, value in options.items() if value is not None}
         if self.options:
             self._check_by_name()
+        if self.by_name:
+            for condition in self.all[1:]:
+                self.X.corrupted(*condition, **self.options)  # lazy: only refuses names that do not exist
 
     @property
     def by_name(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 import signal
 import threading
@@ -12,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ import torch
 from rich.console import Console
 
 import memclf
-from memclf.evaluate import Condition, Contender, Store, evaluate, summarise, write_exhibits
+from memclf.evaluate import Condition, Contender, Store, evaluate, list_versions, summarise, write_exhibits
 from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import build, published
@@ -33,7 +31,6 @@ from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
 
-PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
     *("results.sqlite", "settings.json", "summary.json", "bounds.json", "exhibits.json"),
@@ -175,7 +172,7 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         "source_note": data.note,
         "generated_note": study.generated_note,
         "settings": settings.used(),
-        "versions": {"memclf": memclf.__version__, "python": platform.python_version(), **_find_versions()},
+        "versions": list_versions(),
     }
     for key, value in facts.items():
         store.put(key, value)
@@ -183,16 +180,6 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         store.put("command", command)
     if store.get("started") is None:
         store.put("started", _now())
-
-
-def _find_versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def conclude(

@@ -58,9 +58,7 @@ class Outlines(Protocol):
 
 def choose_contender(store: Store, contenders: Sequence[Contender]) -> Contender | None:
     """The memory classifier of the verdict, whose cases are shown; another one if it is not among the contenders."""
-    found = [
-        each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model not in BLIND
-    ]
+    found = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model not in BLIND]
     verdict = judge(Results(store))
     named = None if verdict is None else verdict.memory
     return next((each for each in found if each.name._replace(seed=None) == named), found[0] if found else None)

@@ -17,9 +17,10 @@ from memclf.exceptions import TrainingError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
-from memclf.vision.nets.data import Examples, ahead, resized
-from memclf.vision.nets.head import NORM, Head
-from memclf.vision.nets.trainer import SCHEDULES
+from memclf.vision.nets.data import Examples, prefetch, resize
+from memclf.vision.nets.run import weigh_classes
+from memclf.vision.nets.skorch_net import SCHEDULES
+from memclf.vision.nets.whitened_head import NORM, WhitenedHead
 from pictures import passes, squares, tiny
 
 X, Y = squares()
@@ -201,8 +202,8 @@ def test_the_head_is_trained_in_coordinates_of_its_own_and_turned_back():
     F = rng.normal(size=(30, 2)).astype(np.float32)
     layer = nn.Linear(7, 3)
     plain = layer(torch.tensor(np.hstack([E, F]))).detach()
-    head = Head(layer, E)
-    scaled = head.scaled(E)
+    head = WhitenedHead(layer, E)
+    scaled = head.whiten(E)
     assert np.linalg.norm(scaled, axis=1).mean() == pytest.approx(NORM * (4 / 5) ** 0.5, rel=0.15)  # one never varies
     torch.testing.assert_close(head(torch.tensor(scaled), torch.tensor(F)), plain, rtol=1e-3, atol=1e-2)
     head.fold()
@@ -210,7 +211,7 @@ def test_the_head_is_trained_in_coordinates_of_its_own_and_turned_back():
 
 
 def test_a_named_backbone_with_random_weights_is_no_ground_for_a_head():
-    with pytest.warns(UserWarning, match="what resnet18 sees with random weights"):
+    with pytest.warns(UserWarning, match="the embeddings of resnet18 with random weights"):
         quick(backbone="resnet18", train="head", epochs=1).fit(X, Y)
 
 
@@ -263,14 +264,12 @@ def test_the_learning_rate_follows_its_schedule(name):
 
 def test_class_weights_are_those_of_scikit_learn():
     labels = np.array(["a"] * 30 + ["b"] * 15 + ["c"] * 3)
-    clf = quick(class_weight="balanced")
-    clf.classes_ = np.unique(labels)
-    np.testing.assert_allclose(clf._class_weights(np.searchsorted(clf.classes_, labels)), [48 / 90, 48 / 45, 48 / 9])
+    classes, codes = np.unique(labels, return_inverse=True)
+    np.testing.assert_allclose(weigh_classes("balanced", classes, codes), [48 / 90, 48 / 45, 48 / 9])
     only_two = np.array([0, 0, 0, 2])  # a cluster without "b"
-    np.testing.assert_allclose(clf._class_weights(only_two), [4 / 6, 1, 4 / 2])
-    clf.class_weight = {"c": 5.0, "a": 2.0}
-    np.testing.assert_allclose(clf._class_weights(np.array([0, 1, 2])), [2, 1, 5])
-    np.testing.assert_allclose(clf._class_weights(np.array([1, 0])), [2, 1, 5])
+    np.testing.assert_allclose(weigh_classes("balanced", classes, only_two), [4 / 6, 1, 4 / 2])
+    np.testing.assert_allclose(weigh_classes({"c": 5.0, "a": 2.0}, classes, np.array([0, 1, 2])), [2, 1, 5])
+    np.testing.assert_allclose(weigh_classes({"c": 5.0, "a": 2.0}, classes, np.array([1, 0])), [2, 1, 5])
     with pytest.raises(ValueError, match="class_weight names pink; the classes are .'blue', 'green', 'red'."):
         quick(class_weight={"pink": 2.0}).fit(X, Y)
 
@@ -578,10 +577,10 @@ def test_a_last_batch_of_one_joins_the_one_before():
 
 
 def test_reading_ahead_keeps_the_order_and_passes_errors_on():
-    assert list(ahead(lambda item: item * item, list(range(20)))) == [i * i for i in range(20)]
-    assert list(ahead(abs, [])) == []
+    assert list(prefetch(lambda item: item * item, list(range(20)))) == [i * i for i in range(20)]
+    assert list(prefetch(abs, [])) == []
     with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda item: 1 // item, [1, 0, 1]))
+        list(prefetch(lambda item: 1 // item, [1, 0, 1]))
 
 
 def test_views_of_an_image_do_not_depend_on_its_batch():
@@ -597,7 +596,7 @@ def test_views_of_an_image_do_not_depend_on_its_batch():
 
 def test_resizing_keeps_a_picture_of_the_right_size_untouched_and_averages_when_shrinking():
     image = X[0]
-    assert resized(image, (24, 24)) is image
+    assert resize(image, (24, 24)) is image
     checks = (np.indices((8, 8)).sum(0) % 2 * 255).astype(np.uint8)[:, :, None].repeat(3, 2)
-    assert set(np.unique(resized(checks, (4, 4)))) <= {127, 128}
-    assert resized(image, (30, 40)).shape == (30, 40, 3)
+    assert set(np.unique(resize(checks, (4, 4)))) <= {127, 128}
+    assert resize(image, (30, 40)).shape == (30, 40, 3)

@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from memclf.vision.features import LeafColours
-from memclf.vision.features.leaf import decided
-from memclf.vision.features.leaf_augment import outlined
-from memclf.vision.features.leaf_light import at_work_size
+from memclf.vision.features.leaf import decide
+from memclf.vision.features.leaf_augment import prepare
+from memclf.vision.features.leaf_light import to_work_size
 from memclf.vision.features.leaf_net import look
 from memclf.vision.features.leaf_teach import teach_first_look
 from memclf.vision.features.segments import segment, segment_means
@@ -63,7 +63,7 @@ def _perceptron(images: list, labels: list, features: Callable[[np.ndarray], np.
     first = _first_look(images, labels, rng)
     rows, kinds = [], []
     for image, label in zip(images, labels, strict=True):
-        x = at_work_size(image)
+        x = to_work_size(image)
         small = cv2.resize(label, (x.shape[1], x.shape[0]), interpolation=cv2.INTER_NEAREST).ravel()
         chosen = rng.choice(len(small), PER_IMAGE, replace=False)
         values = features(look(x, first))
@@ -74,7 +74,7 @@ def _perceptron(images: list, labels: list, features: Callable[[np.ndarray], np.
     model = _fitted(make_pipeline(StandardScaler(), net), np.concatenate(rows), np.concatenate(kinds))
 
     def see(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        x = at_work_size(image)
+        x = to_work_size(image)
         values = features(look(x, first))
         chances = model.predict_proba(values.reshape(len(values), -1).T).T.astype(np.float32)
         return _at_full_size(chances.reshape(3, *x.shape[:2]), image)
@@ -87,7 +87,7 @@ def superpixels(images: list, labels: list) -> See:
     first = _first_look(images, labels, np.random.default_rng(0))
     rows, kinds, sizes = [], [], []
     for image, label in zip(images, labels, strict=True):
-        x = at_work_size(image)
+        x = to_work_size(image)
         described, parts = _described(x, first)
         small = cv2.resize(label, (x.shape[1], x.shape[0]), interpolation=cv2.INTER_NEAREST)
         votes = segment_means(np.stack([small == k for k in range(3)], axis=2), parts)
@@ -98,7 +98,7 @@ def superpixels(images: list, labels: list) -> See:
     model.fit(np.concatenate(rows), np.concatenate(kinds), sample_weight=np.concatenate(sizes))
 
     def see(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        described, parts = _described(at_work_size(image), first)
+        described, parts = _described(to_work_size(image), first)
         chances = model.predict_proba(described).astype(np.float32)[parts]
         return _at_full_size(chances.transpose(2, 0, 1), image)
 
@@ -126,7 +126,7 @@ def network(images: list, labels: list) -> See:
 
 
 def _first_look(images: list, labels: list, rng: np.random.Generator) -> dict:
-    return teach_first_look([outlined(*pair) for pair in zip(images, labels, strict=True)], rng, 600)
+    return teach_first_look([prepare(*pair) for pair in zip(images, labels, strict=True)], rng, 600)
 
 
 def _fitted(model, rows: np.ndarray, kinds: np.ndarray):
@@ -141,7 +141,7 @@ def _fitted(model, rows: np.ndarray, kinds: np.ndarray):
 
 def _at_full_size(chances: np.ndarray, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     size = (image.shape[1], image.shape[0])
-    return decided(np.stack([cv2.resize(np.ascontiguousarray(chance), size) for chance in chances]))
+    return decide(np.stack([cv2.resize(np.ascontiguousarray(chance), size) for chance in chances]))
 
 
 DESIGNS = {

@@ -32,7 +32,7 @@ ALLOWED = {
     },
     "_inputs": {"similarity"},
     "_settings": {"classifier", "folds", "local", "routing"},
-    "bounds": {"classifier", "fitting", "folds", "local", "similarity"},
+    "bounds": {"local", "similarity"},
     "explain": {"answer", "classifier", "fitted", "routing"},
     "evaluate": {"classifier", "routing", "similarity.base"},
     "persist": {"bounds", "classifier", "fitted", "selector", "local", "memory", "similarity", "vision", ""},

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from memclf.classifier import MemoryClassifier
-from memclf.memory import MemorySearchResult, select_memories
-from memclf.selector import MemorySelector
+from memclf.memory import MemorySearchResult, MemorySelector, select_memories
 
 if TYPE_CHECKING:
     from memclf.persist import load, save

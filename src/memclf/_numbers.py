@@ -43,3 +43,13 @@ def first_best(block: Array) -> Array:
     array([1, 0])
     """
     return np.asarray((block >= block.max(axis=0) - TOLERANCE).argmax(axis=0))
+
+
+def shares(groups: Array) -> Array:
+    """The share that each case has in its group: 1 over the size of the group.
+
+    >>> shares(np.array(["a", "b", "a"]))
+    array([0.5, 1. , 0.5])
+    """
+    _, group, size = np.unique(groups, return_inverse=True, return_counts=True)
+    return 1 / size[group.reshape(-1)]

@@ -1,29 +1,60 @@
-"""Progress on standard error when something is asked to be verbose, and nothing otherwise."""
+"""Progress on standard error: when it is asked for, and by default on a terminal for work that takes a while."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
+PATIENCE = 1.0  # seconds before a bar is shown that was not asked for
+_shown: list[Any] = []  # the display that is on the screen; work inside other work adds a bar to it
 
-def track(items: Iterable[Item], *, total: int, what: str, verbose: int) -> Iterator[Item]:
-    if not verbose:
+
+def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) -> Iterator[Item]:
+    """Go through the items and show how many are done and how much time is left.
+
+    With ``verbose=None`` a bar is shown on a terminal only, and only for work that takes longer than a second.
+    """
+    if verbose == 0 or (verbose is None and not sys.stderr.isatty()):
         yield from items
         return
+    started, display, task = time.monotonic(), None, None
+    try:
+        for done, item in enumerate(items):
+            if task is None and (verbose or time.monotonic() - started > PATIENCE):
+                if not _shown:
+                    display = _new_display()
+                    _shown.append(display)
+                task = _shown[0].add_task(what, total=total)
+            if task is not None:
+                _shown[0].update(task, completed=done)
+            yield item
+        if task is not None:
+            _shown[0].update(task, completed=total)
+    finally:
+        if display is not None:
+            display.stop()
+            _shown.clear()
+        elif task is not None and _shown:
+            _shown[0].remove_task(task)
+
+
+def _new_display() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        yield from progress.track(items, total=total, description=what)
+    display = Progress(*columns, console=Console(stderr=True))
+    display.start()
+    return display
 
 
-def say(message: str, verbose: int) -> None:
+def say(message: str, verbose: int | None) -> None:
+    """Print a message to standard error if it was asked for."""
     if verbose:
-        import sys
-
         print(message, file=sys.stderr)
 
 

@@ -45,6 +45,10 @@ class SimilarityWarning(UserWarning):
     """A similarity is legal but unusual (asymmetric, or a case is not fully alike to itself)."""
 
 
+class MemoriesWarning(UserWarning):
+    """The memories stand for nothing or for everything, so the classifier is not what the user expects."""
+
+
 class ImageError(MemclfError, ValueError):
     """An image is broken, too large or of a kind that cannot be used; the message names it."""
 

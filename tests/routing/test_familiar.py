@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 
 from memclf import MemoryClassifier, answer
-from memclf.bounds import seen
+from memclf.bounds import evidence
 from memclf.evaluate import StageOne, evaluate
 from memclf.similarity import RBFSimilarity
 
@@ -116,11 +116,11 @@ def test_stage_one_alone_does_not_ask_what_is_strange_to_classifiers():
 
 def test_bounds_count_what_is_too_strange_as_unknown():
     clf = fitted()
-    found = seen.look(clf, X, y, held_out=False, given=())
+    found = evidence.collect(clf, X, y, held_out=False, given=())
     unknown = clf.predict(X) == -1
     assert unknown.any()
     np.testing.assert_array_equal(found.branch < 0, unknown)
-    assert f", {unknown.sum()} of them unknown" in found.told(~found.correct, found.n)
+    assert f", {unknown.sum()} of them unknown" in found.describe_errors(~found.correct, found.n)
 
 
 def test_an_evaluation_counts_what_becomes_too_strange_as_unknown_everywhere():

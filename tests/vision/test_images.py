@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -105,7 +106,10 @@ def test_one_image_must_be_wrapped_in_a_list():
         (np.full((4, 4, 3), 300), "image 0 holds int64 from 300 to 300; images are uint8 from 0 to 255"),
         (np.full((4, 4, 3), 1.5), "image 0 holds float64 from 1.5 to 1.5"),
         (np.full((4, 4, 3), np.nan), "image 0 holds float64 from nan to nan"),
-        (np.zeros((4, 4, 3), dtype=complex), "image 0 holds complex128 of no use"),
+        (np.zeros((4, 4, 3), dtype=complex), "image 0 holds complex128; images are uint8"),
+        (np.full((4, 4), 200), "image 0 holds int64 from 200 to 200; .*: .astype\\(np.uint8\\) makes it one"),
+        (np.full((4, 4), 900, np.uint16), "image 0 holds uint16 from 900 to 900; .*: divide it by the value of white"),
+        (np.zeros((3, 8, 8), dtype=np.uint8), r"image 0 has shape \(3, 8, 8\).*np.moveaxis\(image, 0, -1\)"),
         (np.zeros((4, 4, 2), dtype=np.uint8), r"image 0 has shape \(4, 4, 2\)"),
         (np.zeros(4, dtype=np.uint8), r"image 0 has shape \(4,\)"),
         (np.zeros((0, 4, 3), dtype=np.uint8), r"image 0 has shape \(0, 4, 3\); an image has at least one pixel"),
@@ -117,8 +121,17 @@ def test_arrays_that_are_no_images_are_named(image, message):
 
 
 def test_things_that_are_neither_arrays_nor_paths_are_named():
-    with pytest.raises(TypeError, match="image 1 is a int; images are arrays or paths of files"):
+    with pytest.raises(TypeError, match="image 1 is of type int; images are arrays or paths of files"):
         ImageCollection([NOISE[0], 3])
+
+
+@pytest.mark.parametrize("wrong", [5, None, 1.5, {"a.png": 1}, {"a.png"}, b"a.png"], ids=str)
+def test_image_collection__no_images__says_what_is_expected(wrong):
+    with pytest.raises(
+        TypeError, match="images must be an array, a list of arrays or of paths, a folder, or a CSV"
+    ) as e:
+        ImageCollection(wrong)
+    assert type(wrong).__name__ in str(e.value)
 
 
 def test_labels_info_and_keys_must_have_one_entry_per_image():
@@ -130,7 +143,7 @@ def test_labels_info_and_keys_must_have_one_entry_per_image():
 def test_a_collection_is_not_wrapped_twice():
     images = ImageCollection(NOISE)
     assert as_images(images) is images
-    with pytest.raises(TypeError, match="this is an ImageCollection already"):
+    with pytest.raises(TypeError, match="images is an ImageCollection already"):
         ImageCollection(images)
 
 
@@ -265,9 +278,31 @@ def test_loading_keeps_pixels_labels_and_keys_and_ends_the_corruption():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2])
-def test_a_function_is_mapped_over_the_images_in_order(n_jobs):
+def test_loaded__with_workers__keeps_the_order(n_jobs):
     images = ImageCollection(np.arange(100, dtype=np.uint8)[:, None, None] * np.ones((1, 2, 2), dtype=np.uint8))
-    assert images.map(np.max, n_jobs=n_jobs) == list(range(100))
+    assert numbers(images.loaded(n_jobs=n_jobs)) == list(range(100))
+
+
+def test_take__positions__picks_like_an_index():
+    assert numbers(numbered().take([5, 0, 5])) == [5, 0, 5]
+
+
+def test_corrupted__small_images__names_the_image_and_the_remedy(tmp_path):
+    small = np.zeros((16, 40, 3), dtype=np.uint8)
+    Image.fromarray(small).save(tmp_path / "small.png")
+    for images, name in (
+        (ImageCollection([small]), "image 0"),
+        (ImageCollection([tmp_path / "small.png"]), "small.png"),
+    ):
+        with pytest.raises(ImageError, match=rf"{name}: .*at least 32 pixels.*\(16, 40, 3\).*at=\(height, width\)"):
+            images.corrupted("fog", 3)[0]
+        assert images.corrupted("fog", 3, at=64)[0].shape == (16, 40, 3)
+
+
+@pytest.mark.parametrize("at", [16, (64,), "64", (64.5, 64), True])
+def test_corrupted__wrong_size__is_refused_at_once(at):
+    with pytest.raises(ValueError, match=r"at must be a number of pixels or \(height, width\), at least 32; got"):
+        ImageCollection(NOISE).corrupted("fog", 3, at=at)
 
 
 def test_collections_survive_pickling():

@@ -86,8 +86,21 @@ def test_floating_point_files_are_read_as_floating_point_arrays_are(tmp_path):
     values = np.array([[0.0, 0.4], [0.999, 1.0]], dtype=np.float32)
     read = read_image(saved(tmp_path / "float.tif", values))
     np.testing.assert_array_equal(read[:, :, 0], [[0, 102], [255, 255]])
-    with pytest.raises(ImageError, match=r"large.tif holds float32 from 0.0 to 255.0"):
+    with pytest.raises(ImageError, match=r"large.tif holds float32 from 0.0 to 255.0; .*divide it|.astype"):
         read_image(saved(tmp_path / "large.tif", values * 255))
+
+
+def test_read_image__32_bit_integers_of_16_bits__are_read_as_those(tmp_path):
+    grey = np.array([[0, 255], [32768, 65535]], dtype=np.int32)
+    np.testing.assert_array_equal(read_image(saved(tmp_path / "grey.tif", grey))[:, :, 0], grey >> 8)
+
+
+@pytest.mark.parametrize("values", [[[0, 70000]], [[-5, 9]], [[0, 200]]], ids=["large", "negative", "8 bits"])
+def test_read_image__32_bit_integers_of_unknown_range__says_what_to_do(tmp_path, values):
+    file = saved(tmp_path / "deep.tif", np.array(values, dtype=np.int32))
+    with pytest.raises(ImageError, match=r"deep.tif is a 32-bit image with values .* Convert it to 8 or 16") as error:
+        read_image(file)
+    assert "broken" not in str(error.value)
 
 
 def test_files_of_one_bit_are_black_and_white(tmp_path):
@@ -308,7 +321,7 @@ def test_mistakes_about_a_csv_file_are_explained(table, tmp_path):
     with pytest.raises(ImageError, match="cannot be read as a CSV file"):
         ImageCollection.from_csv(tmp_path / "none.csv")
     (tmp_path / "ragged.csv").write_text("path,label\na.png,1\nb.png\n")
-    with pytest.raises(ImageError, match="row 2 of .*ragged.csv has not one value for each of the columns"):
+    with pytest.raises(ImageError, match="row 2 of .*ragged.csv has more or fewer values than the columns"):
         ImageCollection(tmp_path / "ragged.csv")
     (tmp_path / "bytes.csv").write_bytes(b"path\n\xff\xfe\n")
     with pytest.raises(ImageError, match="bytes.csv cannot be read as a CSV file"):
@@ -361,7 +374,7 @@ def test_the_same_image_gets_the_same_draw_from_a_file_in_any_order(tmp_path):
     np.testing.assert_array_equal(noisy[[2, 0]][1], noisy[0])
 
 
-def test_files_are_read_once_where_they_are_looked_at_twice(tmp_path, monkeypatch):
+def test_remembered__files__are_read_once(tmp_path, monkeypatch):
     from memclf.vision import images as module
 
     files = []
@@ -372,24 +385,25 @@ def test_files_are_read_once_where_they_are_looked_at_twice(tmp_path, monkeypatc
     real = module.read_image
     monkeypatch.setattr(module, "read_image", lambda path, **limits: reads.append(path.name) or real(path, **limits))
     images = ImageCollection(files)
-    once = images.read_once()
+    once = images.remembered()
     assert not reads
     assert [image[0, 0, 0] for image in once] == [image[0, 0, 0] for image in once[::-1][::-1]]
     assert sorted(reads) == [file.name for file in files]
-    assert once.read_once() is once
+    assert once.remembered() is once
     np.testing.assert_array_equal(once[[4, 1]][0], real(files[4]))
     assert len(reads) == 6
     assert (once.corrupted("contrast", 5)[3] != once[3]).any()
-    small = images.read_once(max_bytes=2 * 40 * 40 * 3)
+    small = images.remembered(max_bytes=2 * 40 * 40 * 3)
     _ = list(small), list(small)
     assert len(reads) == 6 + 1 + 6 + 4
 
 
-def test_images_in_memory_are_not_kept_twice():
-    images = ImageCollection(np.zeros((3, 40, 40, 3), dtype=np.uint8))
-    assert images.read_once() is images
+def test_remembered__arrays__share_their_pixels():
+    pixels = np.zeros((3, 40, 40, 3), dtype=np.uint8)
+    images = ImageCollection(pixels)
+    assert np.shares_memory(images.remembered()[1], pixels)
     noisy = images.corrupted("gaussian_noise", 1, seed=3)
-    once = noisy.read_once()
+    once = noisy.remembered()
     assert once[1] is once[1]
     assert noisy[1] is not noisy[1]
     np.testing.assert_array_equal(once[1], noisy[1])

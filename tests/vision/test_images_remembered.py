@@ -4,8 +4,15 @@ import pytest
 from memclf import MemoryClassifier
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
-from memclf.vision.features.base import ImageFeatures
+from memclf.vision.features import ImageFeatures, LesionFeatures
 from pictures import passes, squares, tiny
+
+looks = []  # one entry per call of `measure`
+
+
+@pytest.fixture(autouse=True)
+def no_looks():
+    looks.clear()
 
 
 class Brightness(ImageFeatures):
@@ -13,10 +20,9 @@ class Brightness(ImageFeatures):
 
     def __init__(self, scale=1.0):
         self.scale = scale
-        self.looks = 0
 
     def measure(self, image, info):
-        self.looks += 1
+        looks.append(self.scale)
         return image.mean(axis=(0, 1)) * self.scale
 
 
@@ -25,41 +31,105 @@ def images():
     return ImageCollection(squares(30, size=36)[0])
 
 
-def test_nothing_is_computed_twice_for_the_same_image(images):
+def test_compute_once__images_picked_again__computes_only_missing_rows(images):
     asked = []
 
     def compute(some):
         asked.append(len(some))
         return np.array([[image.mean()] for image in some])
 
-    plain = images.noted("mean", compute)
-    remembering = images.remembering()
-    assert np.array_equal(remembering[5:15].noted("mean", compute), plain[5:15])
-    assert np.array_equal(remembering[[14, 3, 14, 20]].noted("mean", compute), plain[[14, 3, 14, 20]])
-    assert np.array_equal(remembering.noted("mean", compute), plain)
-    assert np.array_equal(remembering[::-1].noted("mean", compute), plain[::-1])
+    plain = images.compute_once("mean", compute)
+    remembered = images.remembered()
+    assert np.array_equal(remembered[5:15].compute_once("mean", compute), plain[5:15])
+    assert np.array_equal(remembered[[14, 3, 14, 20]].compute_once("mean", compute), plain[[14, 3, 14, 20]])
+    assert np.array_equal(remembered.compute_once("mean", compute), plain)
+    assert np.array_equal(remembered[::-1].compute_once("mean", compute), plain[::-1])
     assert asked == [30, 10, 2, 18]
-    remembering.noted("another", compute)
+    remembered.compute_once("another", compute)
     assert asked[-1] == 30
 
 
-def test_a_corrupted_version_remembers_nothing_of_the_clean_one(images):
-    remembering = images.remembering()
-    means = remembering.noted("mean", lambda some: np.array([image.mean() for image in some]))
-    bright = remembering.corrupted("brightness", 5, preset="cifar-32")
-    assert not bright.remembers
-    assert (bright.noted("mean", lambda some: np.array([image.mean() for image in some])) > means).all()
+def test_corrupted__of_remembered_images__has_no_memory(images):
+    remembered = images.remembered()
+    means = remembered.compute_once("mean", lambda some: np.array([image.mean() for image in some]))
+    bright = remembered.corrupted("brightness", 5, preset="cifar-32")
+    assert not bright.has_memory
+    assert (bright.compute_once("mean", lambda some: np.array([image.mean() for image in some])) > means).all()
 
 
-def test_features_that_measure_the_same_share_what_they_saw(images):
-    remembering = images.remembering()
+def test_transform__two_equal_features__measure_each_image_once(images):
+    remembered = images.remembered()
     first, second, other = Brightness(), Brightness(), Brightness(2.0)
-    rows = first.transform(remembering)
-    first.looks = 0
-    assert np.array_equal(second.transform(remembering[[4, 2]]), rows[[4, 2]])
-    assert second.looks == 0
-    assert np.array_equal(other.transform(remembering), 2 * rows)
-    assert other.looks == 30
+    rows = first.transform(remembered)
+    assert np.array_equal(second.transform(remembered[[4, 2]]), rows[[4, 2]])
+    assert len(looks) == 30
+    assert np.array_equal(other.transform(remembered), 2 * rows)
+    assert len(looks) == 60
+
+
+class Relative(Brightness):
+    """Brightness relative to that of the training images, with a trust."""
+
+    signs = ("light",)
+    learned_to_relate = ("usual_",)
+
+    def measure(self, image, info):
+        return (*super().measure(image, info), image.mean())
+
+    def fit(self, X, y=None):
+        self.usual_ = self._measurements(X)[:, :3].mean(axis=0)
+        return self
+
+    def relate(self, rows, info):
+        return rows - self.usual_
+
+    def believe(self, signs):
+        return np.clip(signs[:, 0] / 100, 0, 1)
+
+
+def test_features__fit_transform_and_trust_of_remembered_images__measure_once(images):
+    remembered = images.remembered()
+    feature = Relative()
+    rows, trust = feature.fit(remembered).transform(remembered), feature.trust(remembered)
+    feature.transform(remembered[[3, 3, 1]])
+    assert len(looks) == 30
+    alone = Relative()
+    np.testing.assert_array_equal(alone.fit(images).transform(images), rows)
+    np.testing.assert_array_equal(alone.trust(images), trust)
+    assert len(looks) == 30 + 90
+
+
+def test_lesion_features__fit_and_transform_of_remembered_images__measure_once(monkeypatch):
+    real = LesionFeatures.measure
+    monkeypatch.setattr(LesionFeatures, "measure", lambda *args: looks.append(1) or real(*args))
+    images = ImageCollection(squares(6, size=36)[0]).remembered()
+    LesionFeatures().fit(images).transform(images)
+    assert len(looks) == 6
+
+
+def test_perturbed__of_remembered_images__is_remembered_apart(images):
+    remembered = images.remembered()
+    calls = []
+
+    def mean(some):
+        calls.append(len(some))
+        return np.array([image.mean() for image in some])
+
+    first = remembered.perturbed(seed=3).compute_once("mean", mean)
+    np.testing.assert_array_equal(remembered[::2].perturbed(seed=3).compute_once("mean", mean), first[::2])
+    assert calls == [30]
+    loaded = remembered.perturbed(seed=3).loaded()
+    np.testing.assert_array_equal(loaded.compute_once("mean", mean), first)
+    assert calls == [30]
+    assert not np.array_equal(remembered.perturbed(seed=4).compute_once("mean", mean), first)
+    assert not np.array_equal(remembered.compute_once("mean", mean), first)
+
+
+def test_perturbed__without_memory__draws_by_key(images):
+    changed = images.perturbed(seed=3)
+    assert not changed.has_memory
+    np.testing.assert_array_equal(changed[7], images[[7]].perturbed(seed=3)[0])
+    assert not np.array_equal(changed[7], images.perturbed(seed=4)[7])
 
 
 def test_classifiers_with_one_backbone_pass_images_through_it_once():
@@ -73,17 +143,17 @@ def test_classifiers_with_one_backbone_pass_images_through_it_once():
     test = ImageCollection(squares(20, seed=1)[0])
     expected, alone = clf.predict(test), clf.global_.predict(test)
     seen, handle = passes(clf.global_.backbone_)
-    remembering = test.remembering()
-    assert np.array_equal(clf.global_.predict(remembering), alone)
-    assert np.array_equal(clf.predict(remembering), expected)
-    assert np.array_equal(clf.predict(remembering[::2]), expected[::2])
+    remembered = test.remembered()
+    assert np.array_equal(clf.global_.predict(remembered), alone)
+    assert np.array_equal(clf.predict(remembered), expected)
+    assert np.array_equal(clf.predict(remembered[::2]), expected[::2])
     handle.remove()
     assert sum(seen) == 20
 
 
 def test_a_network_with_other_weights_sees_for_itself():
     pixels, labels = squares(24)
-    images = ImageCollection(pixels).remembering()
+    images = ImageCollection(pixels).remembered()
     nets = [
         ImageClassifier(tiny, image_size=24, epochs=1, random_state=seed, pretrained=None).fit(pixels, labels)
         for seed in (0, 1)
@@ -112,5 +182,5 @@ def test_features_of_two_classes_with_the_same_name_do_not_mix(images):
 
         return Scaled()
 
-    remembering = images.remembering()
-    assert np.array_equal(2 * made(1).transform(remembering), made(2).transform(remembering))
+    remembered = images.remembered()
+    assert np.array_equal(2 * made(1).transform(remembered), made(2).transform(remembered))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memclf import _cases
+from memclf.cases import containers
 from memclf.evaluate.kinds import Images
 from memclf.evaluate.store import CLEAN, Condition, Store
 from memclf.exceptions import StoreError
@@ -68,7 +68,7 @@ class Conditions:
         if condition in self._given:
             cases = self._given[condition]
         elif self._make is not None:
-            cases = _cases.as_cases(self._make(*condition))
+            cases = containers.as_container(self._make(*condition))
         elif isinstance(self.X, Images):
             cases = self.X.corrupted(*condition, **self.options)
         else:
@@ -76,8 +76,10 @@ class Conditions:
                 f"{type(self.X).__name__} cannot be corrupted by name: pass images (memclf.vision.ImageCollection), a "
                 "mapping from (name, severity) to the changed cases, or make=function"
             )
-        if _cases.count(cases) != _cases.count(self.X):
-            raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {_cases.count(self.X)}")
+        if containers.count(cases) != containers.count(self.X):
+            raise ValueError(
+                f"{condition} has {containers.count(cases)} cases, the clean test set {containers.count(self.X)}"
+            )
         return cases
 
 

@@ -11,6 +11,8 @@ from sklearn.dummy import DummyClassifier
 
 from memclf import unknown
 from memclf._numbers import Array
+from memclf.answers import Answers, ProductAnswer
+from memclf.protocols import gives_probabilities
 from memclf.routing import Routes
 
 TEMPERATURE = 2.0
@@ -44,11 +46,12 @@ class StageOne(ClassifierMixin, BaseEstimator):
         return self.memory_classifier.route(X).stage_one
 
     def predict(self, X: Any) -> Array:
-        return self.predict_routed(X, self.route(X))
+        return self.answers(X).labels
 
-    def predict_routed(self, X: Any, routes: Routes) -> Array:
+    def answers(self, X: Any, routes: Routes | None = None) -> Answers:
         """The commonest label of each route's memory; unknown where there is none."""
-        return labels_of_memories(self.memory_classifier, routes, self.balance)
+        routes = self.route(X) if routes is None else routes
+        return Answers(labels_of_memories(self.memory_classifier, routes, self.balance), None, routes)
 
 
 class SoftenedNetwork(ClassifierMixin, BaseEstimator):
@@ -137,16 +140,17 @@ def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
     `baseline` is the network (or whatever the estimator is) trained on everything; by default the memory
     classifier's own global classifier. Without one, there is no `prior`.
     """
-    baseline = getattr(clf, "global_", None) if baseline is None else baseline
+    baseline = clf.global_ if baseline is None else baseline
     counts = clf.cluster_counts_.sum(axis=0)
     labels = np.repeat(clf.classes_, counts)
     majority = DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     found: dict[str, Any] = {"majority": majority}
-    for suffix, balance in {"": 0.0, "-balanced": clf.balance}.items():
+    own = float(clf.answer_.balance) if isinstance(clf.answer_, ProductAnswer) else 0.0
+    for suffix, balance in {"": 0.0, "-balanced": own}.items():
         if suffix and not balance:
             continue
         found[f"stage1{suffix}"] = StageOne(clf, balance)
-        if baseline is not None and hasattr(baseline, "predict_proba"):
+        if baseline is not None and gives_probabilities(baseline):
             columns = np.searchsorted(clf.classes_, baseline.classes_)
             found[f"prior{suffix}"] = SoftenedNetwork(baseline, counts[columns] / counts.sum(), balance=balance)
     return found

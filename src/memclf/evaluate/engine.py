@@ -15,9 +15,10 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import in_words, say
+from memclf.answers import Answers
+from memclf.cases import Cases, containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate import exhibits, metrics
 from memclf.evaluate.conditions import Conditions, Make
@@ -40,7 +41,7 @@ class Routed(Protocol):
 
     def route(self, X: Any) -> Routes: ...
 
-    def predict_routed(self, X: Any, routes: Routes) -> Array: ...
+    def answers(self, X: Any, routes: Routes | None = None) -> Answers: ...
 
 
 class Watcher(Protocol):
@@ -119,9 +120,9 @@ def evaluate(
     if len({each.name for each in contenders}) < len(contenders):
         raise ValueError("two contenders have the same model, recipe, backbone and seed")
     store = _as_store(store)
-    X, y = _cases.as_cases(X), np.asarray(column_or_1d(y))
-    if len(y) != _cases.count(X):
-        raise ValueError(f"there are {_cases.count(X)} test cases and {len(y)} labels")
+    X, y = containers.as_container(X), np.asarray(column_or_1d(y))
+    if len(y) != containers.count(X):
+        raise ValueError(f"there are {containers.count(X)} test cases and {len(y)} labels")
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"there are {len(y)} test cases and {len(groups)} entries in groups")
     making = Conditions(X, conditions, make, preset, at)
@@ -142,7 +143,7 @@ def evaluate(
         left = "" if not fresh else f", {in_words(spent / fresh * (len(making.all) - number))} left"
         say(f"condition {number + 1} of {len(making.all)}: {condition}{left}", verbose)
         # Several classifiers look at the same images: what one computes about them, the others need not.
-        cases = _cases.remembering(making.make(condition))
+        cases = Cases.of(making.make(condition)).remembering()
         for contender in todo:
             row, answers, routes = _measured(contender, cases, codes, classes, condition, store, study)
             store.add(row, answers, routes)
@@ -181,7 +182,7 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
     """What the report tells about the evaluation as a whole."""
     kind = kind_of(X)
     if title or not (study or store.get("title")):
-        store.put("title", title or f"Evaluation on {_cases.count(X):,} {'rows' if kind == 'table' else kind}")
+        store.put("title", title or f"Evaluation on {containers.count(X):,} {'rows' if kind == 'table' else kind}")
     if store.get("started") is None:
         store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
         store.put("versions", list_versions())
@@ -212,24 +213,24 @@ def _write_exhibits(
 
 
 def _measured(
-    contender: Contender, X: Any, codes: Array, classes: Array, condition: Condition, store: Store, study: str
+    contender: Contender, cases: Cases, codes: Array, classes: Array, condition: Condition, store: Store, study: str
 ) -> tuple[Row, Array, Array | None]:
     clf = contender.estimator
     coded = _Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
     if isinstance(clf, Routed):
-        found: Routes = clf.route(X)
+        found: Routes = clf.route(cases)
         routes = found.memory
-        said = coded(clf.predict_routed(X, found))
+        said = coded(clf.answers(cases, found).labels)
         if isinstance(clf, MemoryClassifier):
             more["stage1_accuracy"] = metrics.accuracy(codes, coded(labels_of_memories(clf, found)))
         clean = routes if condition == CLEAN else store.routes(contender.name)
         if clean is not None:
             more["routing_stability"] = float(np.mean(routes == clean))
-            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.predict_routed(X, _sent(found, clean))))
+            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.answers(cases, _sent(found, clean)).labels))
     else:
-        said = coded(clf.predict(X))
+        said = coded(clf.predict(cases.data))
     selective = metrics.selective_accuracy(codes, said)
     row = Row(
         study=study,

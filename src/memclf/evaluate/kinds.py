@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from memclf import _cases
+from memclf.cases import containers
 
 Kind = Literal["images", "table", "texts", "cases"]
 
@@ -43,7 +43,7 @@ def kind_of(X: Any) -> Kind:
     """
     if isinstance(X, Images):
         return "images"
-    if _cases.is_table(X) or sp.issparse(X):
+    if containers.is_table(X) or sp.issparse(X):
         return "table"
     if isinstance(X, np.ndarray) and X.dtype != object and X.ndim > 1:
         return "table" if X.ndim == 2 else "images"
@@ -71,7 +71,7 @@ def name_cases(X: Any, positions: Any = None) -> list[str]:
     >>> name_cases(["a text\\nof two lines"]), name_cases([[1.0], [2.0]], [7, 9])
     (['a text of two lines'], ['row 7', 'row 9'])
     """
-    n, kind = _cases.count(X), kind_of(X)
+    n, kind = containers.count(X), kind_of(X)
     numbers = range(n) if positions is None else positions
     if isinstance(X, Images):
         keys = [X.key(position) for position in range(n)]
@@ -90,7 +90,7 @@ def name_cases(X: Any, positions: Any = None) -> list[str]:
 def _row_labels(X: Any) -> list[Any] | None:
     """The labels of a pandas table's rows; polars tables and arrays have none."""
     # A list has a method called index, a pandas table an attribute.
-    index = getattr(X, "index", None) if _cases.is_table(X) else None
+    index = getattr(X, "index", None) if containers.is_table(X) else None
     return None if index is None else list(index)
 
 
@@ -132,7 +132,7 @@ def describe_data(X: Any) -> str:
 
 def _describe_table(X: Any) -> str:
     names = column_names(X)
-    if not _cases.is_table(X):
+    if not containers.is_table(X):
         return f"rows of {len(names)} columns"
     more = f" and {len(names) - NAMED_COLUMNS} more" if len(names) > NAMED_COLUMNS else ""
     return f"rows of a table with {len(names)} columns: {', '.join(names[:NAMED_COLUMNS])}{more}"
@@ -143,13 +143,13 @@ def _describe_images(X: Any) -> str:
     if not arrays:
         return "images in files"
     heights, widths = zip(*arrays, strict=True)
-    looked = f" (the first {MEASURED})" if len(set(arrays)) > 1 and _cases.count(X) > MEASURED else ""
+    looked = f" (the first {MEASURED})" if len(set(arrays)) > 1 and containers.count(X) > MEASURED else ""
     return f"images, {_span(widths)} pixels wide and {_span(heights)} high{looked}"
 
 
 def column_names(X: Any) -> list[str]:
     """The names of the columns of a table; those of an array are x0, x1 …"""
-    if _cases.is_table(X):
+    if containers.is_table(X):
         return [str(name) for name in X.columns]
     width = X.shape[1] if sp.issparse(X) or isinstance(X, np.ndarray) else len(X[0])
     return [f"x{column}" for column in range(width)]

@@ -1,6 +1,6 @@
-"""Why this answer."""
+"""Why this answer: the remembered case behind it, in words, as a table, as a picture."""
 
 from memclf.explain.evidence import Evidence
-from memclf.explain.explanation import Explanation, Explanations, explain
+from memclf.explain.explanation import Explanation, Explanations, explain_answers
 
-__all__ = ["Evidence", "Explanation", "Explanations", "explain"]
+__all__ = ["Evidence", "Explanation", "Explanations", "explain_answers"]

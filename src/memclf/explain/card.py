@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Any
 
-from memclf.explain.words import UNMET, unmet
-
-if TYPE_CHECKING:
-    from memclf.explain.explanation import Explanation
+from memclf.explain.sentences import UNMET, find_unmet
 
 COLUMNS = 6  # of a case beside its memory
 
@@ -24,10 +21,10 @@ max-width:46rem}
 </style>"""
 
 
-def card(item: Explanation) -> str:
-    """One explanation as a box for a notebook."""
-    state = f"<span class='{'yes' if item.known else 'no'}'>{UNMET[unmet(item)]}</span>"
-    label = "unknown" if item.answered_by == "nobody" else escape(str(item.answer))
+def card(item: Any) -> str:
+    """One `Explanation` as a box for a notebook."""
+    state = f"<span class='{'yes' if item.known else 'no'}'>{UNMET[find_unmet(item)]}</span>"
+    label = "unknown" if item.answered_by == "none" else escape(str(item.answer))
     lines = [
         f"<div class='memclf'><b>case {item.position}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
         f"<div class='bar'><i style='width:{100 * item.similarity:.1f}%'></i>"
@@ -39,10 +36,10 @@ def card(item: Explanation) -> str:
             f"<br><small>runner-up: memory {item.runner_up} (training case {item.runner_up_row}), similarity "
             f"{item.runner_up_similarity:.3f}, margin {item.margin:.3f}</small>"
         )
-    if beside := item.beside()[:COLUMNS]:
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in beside)
+    if rows := item.compare_with_memory()[:COLUMNS]:
+        cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         lines.append(
-            f"<table><tr><td></td><td><small>case</small></td><td><small>memory</small></td></tr>{rows}</table>"
+            f"<table><tr><td></td><td><small>case</small></td><td><small>memory</small></td></tr>{cells}</table>"
         )
     cells = "".join(
         f"<tr><td>{escape(str(label))}</td><td>{count} in the cluster</td><td>"

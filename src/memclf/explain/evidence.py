@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 
 TOP = 3
 
@@ -36,7 +37,7 @@ class Evidence:
 
 def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[Evidence, ...]:
     """The weightiest features for one case (a batch of one), or nothing if the estimator does not tell."""
-    names = [str(name) for name in case.columns] if _cases.is_table(case) else None
+    names = [str(name) for name in case.columns] if containers.is_table(case) else None
     shown, shown_memory = _row(case), _row(memory)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         before = estimator[:-1]
@@ -83,7 +84,7 @@ def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:
 def _row(case: Any) -> Array | None:
     """The one row of a batch of one as numbers, if it is numbers."""
     try:
-        dense = case.toarray() if hasattr(case, "toarray") else np.asarray(case)
+        dense = case.toarray() if sp.issparse(case) else np.asarray(case)
         return np.asarray(dense, dtype=np.float64).reshape(1, -1)[0] if dense.ndim == 2 else None
     except (TypeError, ValueError):
         return None

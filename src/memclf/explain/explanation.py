@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
 
-from memclf import _cases, fitted
 from memclf._numbers import Array
-from memclf.answer import Weighed, trusting, weighed
-from memclf.explain import words
+from memclf.answers.base import ALONE, Answers
+from memclf.cases import Cases, Collection, containers
+from memclf.explain import sentences
 from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.evidence import Evidence, evidence_for
-from memclf.explain.shares import shares
+from memclf.protocols import Draws
 from memclf.routing import route
-
-if TYPE_CHECKING:
-    from memclf.classifier import MemoryClassifier
+from memclf.similarity.base import compare_memories, describe
 
 
 @dataclass(frozen=True)
@@ -31,11 +30,12 @@ class Explanation:
     answer : label
         The class, or the unknown label.
     known : bool
-        Whether somebody answers for the memory: its threshold is met, the description trusted, the case not too
-        strange to its classifier.
-    answered_by : {"memory", "labels", "nearest", "fallback", "nobody"}
-        Who answered: the classifier of the memory, alone or weighed against the labels around it; those labels alone;
-        the same as "memory", though the memory's threshold is not met; the fallback's classifier; nobody.
+        Whether the memory answers: its threshold is met, the description is trusted, and the case is not too strange
+        to its classifier.
+    answered_by : {"memory", "labels", "nearest", "fallback", "none"}
+        What answered: the classifier of the memory, alone or together with the labels of its cluster; those labels
+        alone; the same as "memory", though the memory's threshold is not met; the fallback's classifier; none, the
+        case is unknown.
     memory, memory_row, memory_case
         Number of the memory, its row in the training data, and the memory itself.
     similarity, threshold : float
@@ -64,26 +64,20 @@ class Explanation:
     familiar : bool
         False where the case is too strange to the classifier of its memory to be answered.
     local, labels : dict or None
-        Where the classifier need not answer alone: what it says by itself, and what the labels of the memories say.
-    combine : {"local", "product", "stacked"}
-        How the two make an answer.
+        Where the classifier does not answer alone: what it says by itself, and what the labels of the memory say.
     share, labels_share : float
-        How much each of them counts in the answer; 0: not at all. With ``combine="local"`` they add up to 1. In a
-        product the first is how much of its usual power the classifier has, the second the power of the labels.
+        How much each of them counts in the answer; 0: not at all. The first is how much of its usual power the
+        classifier has, the second the power of the labels.
     competence : float or None
         Share of held-out training cases that are at least as strange to the classifier, the case itself counted.
     as_strange, held_out : int or None
         How many held-out training cases are at least as strange, of how many.
-    balance : float
-        How much rare classes were weighed up.
     unbalanced : dict or None
-        The probabilities before they were.
-    views : int
-        Mild views of the case that were routed beside it.
-    steadiness : float or None
-        With views: how similar the case stays to itself in them, from 0 to 1.
+        The probabilities before rare classes were weighed up.
+    rule : answer rule
+        What made the answer; see `memclf.answers`.
     bound : Bound or None
-        What theory promises about the classifier, if it was asked; see `MemoryClassifier.bound`.
+        What theory promises about the classifier, if it was computed; see `MemoryClassifier`.
     """
 
     position: int
@@ -115,16 +109,13 @@ class Explanation:
     local_classifier: str = ""
     local: dict[Any, float] | None = None
     labels: dict[Any, float] | None = None
-    combine: str = "local"
     share: float = 1.0
     labels_share: float = 0.0
     competence: float | None = None
     as_strange: int | None = None
     held_out: int | None = None
-    balance: float = 0.0
     unbalanced: dict[Any, float] | None = None
-    views: int = 0
-    steadiness: float | None = None
+    rule: Any = field(default=None, repr=False)
     bound: Any = field(default=None, repr=False)
 
     @property
@@ -132,7 +123,7 @@ class Explanation:
         """What theory promises, for all cases and for those of this memory; empty if it was not asked."""
         if self.bound is None:
             return ""
-        own = None if self.answered_by in ("fallback", "nobody") else self.bound.promise_for(self.memory)
+        own = None if self.answered_by in ("fallback", "none") else self.bound.promise_for(self.memory)
         if own is None:
             return str(self.bound.sentence)
         for_these = f"at most {100 * own:.1f} %" if own < 1 else "nothing is promised"
@@ -146,21 +137,21 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """Why this answer, or why unknown, in one sentence."""
-        return words.sentence(self)
+        return sentences.explain_in_a_sentence(self)
 
-    def beside(self) -> list[tuple[str, str, str]]:
+    def compare_with_memory(self) -> list[tuple[str, str, str]]:
         """The case beside its memory: name of a column, the case's value, the memory's value.
 
         Cases that are no rows (texts, records, images) are one entry without a name.
         """
-        if _cases.is_table(self.case):
+        if containers.is_table(self.case):
             names = [str(name) for name in self.case.columns]
             here = [self.case[name].to_list()[0] for name in self.case.columns]
             there = [self.memory_case[name].to_list()[0] for name in self.memory_case.columns]
-        elif getattr(self.case, "ndim", 0) == 2 and isinstance(self.case, np.ndarray):
+        elif isinstance(self.case, np.ndarray) and self.case.ndim == 2:
             names = [f"feature {j}" for j in range(self.case.shape[1])]
             here, there = self.case[0].tolist(), self.memory_case[0].tolist()
-        elif hasattr(self.case, "shape"):  # images and sparse rows do not fit into words
+        elif isinstance(self.case, (Collection, np.ndarray)) or sp.issparse(self.case):  # they do not fit into words
             return [(name, _short(here), _short(there)) for name, here, there in self.measured]
         else:
             names, here, there = [""], [self.case[0]], [self.memory_case[0]]
@@ -168,9 +159,11 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self.sentence]
-        shown = [f"{name} {there} (here {here})".strip() for name, here, there in self.beside()[:COLUMNS]]
+        shown = [f"{name} {there} (here {here})".strip() for name, here, there in self.compare_with_memory()[:COLUMNS]]
         if shown:
-            lines.append(f"  remembered: {', '.join(shown)}{', ...' if len(self.beside()) > COLUMNS else ''}")
+            lines.append(
+                f"  remembered: {', '.join(shown)}{', ...' if len(self.compare_with_memory()) > COLUMNS else ''}"
+            )
         if self.runner_up is not None:
             lines.append(
                 f"  runner-up: memory {self.runner_up} (training case {self.runner_up_row}), similarity "
@@ -191,7 +184,6 @@ class Explanation:
             "classifier": self.classifier,
             "probability": probability,
             **({} if self.competence is None else {"competence": self.competence}),
-            **({} if self.steadiness is None else {"steadiness": self.steadiness}),
         }
 
     def plot(self, figure: Any = None) -> Any:
@@ -251,92 +243,82 @@ class Explanations:
         return STYLE + "".join(card(item) for item in self.items)
 
 
-def explain(clf: MemoryClassifier, X: Any) -> Explanations:
-    """Explain the answers of a fitted classifier, from its fitted attributes only; they must belong together."""
-    check_is_fitted(clf)
-    fitted.check(clf)
-    X = _cases.read_once(_cases.as_cases(X))
-    block = clf.similarities(X).T
-    routes = trusting(clf, X, route(block, clf.thresholds_, clf.rule))
-    found: Weighed | None = None
-    stranger, held_out = None, None
-    if not clf.answers_locally:
-        X = _cases.remembering(X)
-        found = weighed(clf, X, routes)
-        routes = found.routes
-        if clf.calibration_ is not None and routes.strangeness is not None:
-            stranger, held_out = clf.calibration_.as_strange(routes.strangeness), len(clf.calibration_.held)
-    steady = clf.steadiness(X, clf.views) if clf.views else None
-    heard = None if found is None else shares(clf, found)
-    answers = clf.predict_routed(X, routes)
-    chances = clf.predict_proba_routed(X, routes) if hasattr(clf, "predict_proba") else None
-    feature: Any = getattr(clf.similarity_, "features_", None)
-    overlay = getattr(feature, "overlay", None)
-    measured = None if overlay is None else (feature.transform(X), feature.transform(clf.memories_))
-    items = []
-    for i, way in enumerate(routes):
-        k = way.nearest
-        at_memory = way.known or clf.fallback == "nearest"
-        share, labels_share = (1.0, 0.0) if heard is None else (float(heard[0][i]), float(heard[1][i]))
-        if not at_memory:
-            by, estimator = ("nobody", None) if clf.fallback_ is None else ("fallback", clf.fallback_)
-        elif share < words.ALONE:
-            by, estimator = "labels", None
-        else:
-            by, estimator = "memory" if way.known else "nearest", clf.estimators_[k]
-        answer = answers[i].item() if isinstance(answers[i], np.generic) else answers[i]
-        case, memory = _cases.take(X, np.array([i])), _cases.take(clf.memories_, np.array([k]))
-        several = way.runner_up >= 0
-        has_chances = chances is not None and by != "nobody"
-        items.append(
-            Explanation(
-                position=i,
-                answer=answer,
-                known=way.known,
-                answered_by=by,
-                memory=k,
-                memory_row=int(clf.memory_indices_[k]),
-                similarity=way.similarity,
-                threshold=way.threshold,
-                runner_up=way.runner_up if several else None,
-                runner_up_row=int(clf.memory_indices_[way.runner_up]) if several else None,
-                runner_up_similarity=way.runner_up_similarity if several else None,
-                margin=way.margin if several else None,
-                cluster_size=int(clf.cluster_counts_[k].sum()),
-                cluster_classes=dict(zip(clf.classes_.tolist(), clf.cluster_counts_[k].tolist(), strict=True)),
-                classifier=by if estimator is None else _name(estimator),
-                origin=clf.pool_.origins[k] if at_memory else by,
-                probabilities=_named(clf, chances[i]) if has_chances and chances is not None else None,
-                evidence=() if estimator is None else evidence_for(estimator, case, memory, answer),
-                memory_case=memory,
-                case=case,
-                similarities=block[:, i],
-                thresholds=clf.thresholds_,
-                measured=() if measured is None else _measured(feature, measured[0][i], measured[1][k]),
-                overlay=overlay,
-                trusted=way.trusted,
-                familiar=way.familiar,
-                local_classifier=_name(clf.estimators_[k]),
-                local=None if found is None else _named(clf, found.opinions.local[i]),
-                labels=None if found is None else _named(clf, found.opinions.memory[i]),
-                combine=clf.combine,
-                share=share if at_memory else 0.0,
-                labels_share=labels_share if at_memory else 0.0,
-                competence=None if found is None or found.competence is None else float(found.competence[i]),
-                as_strange=None if stranger is None else int(stranger[i]),
-                held_out=held_out,
-                balance=float(clf.balance),
-                unbalanced=_named(clf, found.P[i]) if found is not None and at_memory else None,
-                views=int(clf.views),
-                steadiness=None if steady is None else float(steady[i]),
-                bound=getattr(clf, "bound_", None),
-            )
-        )
-    return Explanations(items)
+def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations:
+    """Explain the answers that fitted parts (`classifier.fit.FittedParts`) give about some cases.
+
+    Each case is described once, and each classifier that cases are sent to is asked once for labels and once for
+    probabilities (an answer rule that needs probabilities only asks for these alone).
+    """
+    Z = describe(parts.similarity, cases)
+    block = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, Z)
+    found = parts.answer.answer(parts, cases, parts.drop_untrusted(cases, route(block, parts.thresholds, parts.rule)))
+    feature: Any = getattr(parts.similarity, "features_", None)  # a similarity of the user's own need not have features
+    measured = feature.transform(cases.data) if isinstance(feature, Draws) else None
+    return Explanations(
+        [_explain_one(parts, cases, found, i, block[:, i], feature, measured, bound) for i in range(len(found))]
+    )
 
 
-def _named(clf: MemoryClassifier, row: Array) -> dict[Any, float]:
-    return dict(zip(clf.classes_.tolist(), row.tolist(), strict=True))
+def _explain_one(
+    parts: Any, cases: Cases, found: Answers, i: int, similarities: Array, feature: Any, measured: Any, bound: Any
+) -> Explanation:
+    way = found.routes[i]
+    k = way.nearest
+    at_memory = way.known or (isinstance(parts.fallback, str) and parts.fallback == "nearest")
+    share = 1.0 if found.share is None else float(found.share[i])
+    if not at_memory:
+        by, estimator = ("none", None) if parts.fallback_classifier is None else ("fallback", parts.fallback_classifier)
+    elif share < ALONE:
+        by, estimator = "labels", None
+    else:
+        by, estimator = "memory" if way.known else "nearest", parts.pool.estimators[k]
+    answer = found.labels[i].item() if isinstance(found.labels[i], np.generic) else found.labels[i]
+    case, memory = cases.take(np.array([i])).data, containers.take(parts.memories, np.array([k]))
+    several = way.runner_up >= 0
+    held_out, as_strange = parts.answer.count_as_strange(found.routes, i)
+
+    def named(rows: Array | None) -> dict[Any, float] | None:
+        return None if rows is None else dict(zip(parts.classes.tolist(), rows[i].tolist(), strict=True))
+
+    return Explanation(
+        position=i,
+        answer=answer,
+        known=way.known,
+        answered_by=by,
+        memory=k,
+        memory_row=int(parts.memory_indices[k]),
+        similarity=way.similarity,
+        threshold=way.threshold,
+        runner_up=way.runner_up if several else None,
+        runner_up_row=int(parts.memory_indices[way.runner_up]) if several else None,
+        runner_up_similarity=way.runner_up_similarity if several else None,
+        margin=way.margin if several else None,
+        cluster_size=int(parts.cluster_counts[k].sum()),
+        cluster_classes=dict(zip(parts.classes.tolist(), parts.cluster_counts[k].tolist(), strict=True)),
+        classifier=by if estimator is None else _name(estimator),
+        origin=parts.pool.origins[k] if at_memory else by,
+        probabilities=None if by == "none" else named(found.probabilities),
+        evidence=() if estimator is None else evidence_for(estimator, case, memory, answer),
+        memory_case=memory,
+        case=case,
+        similarities=similarities,
+        thresholds=parts.thresholds,
+        measured=() if measured is None else _measured(feature, measured[i], parts.measurements[k]),
+        overlay=feature.overlay if isinstance(feature, Draws) else None,
+        trusted=way.trusted,
+        familiar=way.familiar,
+        local_classifier=_name(parts.pool.estimators[k]),
+        local=named(found.local),
+        labels=named(found.memory),
+        share=share if at_memory else 0.0,
+        labels_share=float(found.labels_share[i]) if at_memory and found.labels_share is not None else 0.0,
+        competence=None if found.competence is None else float(found.competence[i]),
+        as_strange=as_strange,
+        held_out=held_out,
+        unbalanced=named(found.unbalanced) if at_memory else None,
+        rule=parts.answer,
+        bound=bound,
+    )
 
 
 def _measured(feature: Any, here: Array, there: Array) -> tuple[tuple[str, float, float], ...]:
@@ -346,8 +328,7 @@ def _measured(feature: Any, here: Array, there: Array) -> tuple[tuple[str, float
 
 def _name(estimator: Any) -> str:
     """Kind of a classifier; of a pipeline, its last step."""
-    steps = getattr(estimator, "steps", None)
-    return type(steps[-1][1] if steps else estimator).__name__
+    return type(estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator).__name__
 
 
 def _short(value: Any) -> str:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from memclf.answers.base import ALONE
+from memclf.cases import Collection
 from memclf.exceptions import MissingExtraError
-from memclf.explain.words import ALONE
-
-if TYPE_CHECKING:
-    from memclf.explain.explanation import Explanation
 
 SHOWN = 6  # memories in the picture
 BLUE, GREY, RED = "#3b6fb5", "#c4c9d1", "#b3261e"
 
 
-def draw(item: Explanation, figure: Any = None) -> Any:
+def draw(item: Any, figure: Any = None) -> Any:
+    """Draw an `Explanation` into a figure of matplotlib, a new one by default."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -24,7 +23,7 @@ def draw(item: Explanation, figure: Any = None) -> Any:
     figure = Figure(figsize=(9, 3.4), layout="constrained") if figure is None else figure
     pictures = [_image(item.case, item.overlay), _image(item.memory_case, item.overlay)]
     panels = figure.subplots(1, 4 if pictures[0] is not None else 2)
-    title = "unknown" if item.answered_by == "nobody" else str(item.answer)
+    title = "unknown" if item.answered_by == "none" else str(item.answer)
     figure.suptitle(f"case {item.position}: {title}", fontweight="bold")
     if pictures[0] is not None:
         for panel, picture, name in zip(panels, pictures, ("case", f"memory {item.memory}"), strict=False):
@@ -36,7 +35,7 @@ def draw(item: Explanation, figure: Any = None) -> Any:
     return figure
 
 
-def _similarities(panel: Any, item: Explanation) -> None:
+def _similarities(panel: Any, item: Any) -> None:
     order = np.argsort(-item.similarities, kind="stable")[:SHOWN][::-1]
     colours = [BLUE if k == item.memory and item.known else GREY for k in order]
     panel.barh([f"memory {k}" for k in order], item.similarities[order], color=colours)
@@ -48,14 +47,14 @@ def _similarities(panel: Any, item: Explanation) -> None:
     panel.spines[["top", "right"]].set_visible(False)
 
 
-def _classes(panel: Any, item: Explanation) -> None:
+def _classes(panel: Any, item: Any) -> None:
     labels = list(item.cluster_classes)
     places = np.arange(len(labels))
     share = np.array([item.cluster_classes[label] for label in labels]) / max(1, item.cluster_size)
     panel.barh(places - 0.2, share, height=0.38, color=GREY, label="share of the memory's cluster")
     if item.probabilities is not None:
         chance = [item.probabilities[label] for label in labels]
-        panel.barh(places + 0.2, chance, height=0.38, color=BLUE, label=f"probability ({_who(item)})")
+        panel.barh(places + 0.2, chance, height=0.38, color=BLUE, label=f"probability ({_name_answering(item)})")
     panel.set_yticks(places, [str(label) for label in labels])
     panel.invert_yaxis()
     panel.set_xlim(0, 1.02)
@@ -63,7 +62,7 @@ def _classes(panel: Any, item: Explanation) -> None:
     panel.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.1))
 
 
-def _who(item: Explanation) -> str:
+def _name_answering(item: Any) -> str:
     both = item.answered_by in ("memory", "nearest") and item.labels_share >= ALONE
     return f"{item.classifier} and labels" if both else item.classifier
 
@@ -73,8 +72,8 @@ def _image(case: Any, overlay: Any) -> Any:
 
     Where an expert feature described it, what the feature saw is drawn in.
     """
-    if hasattr(case, "loaded"):  # a collection of images
-        return case[0] if overlay is None else overlay(case[0], None if case.info is None else case.info[0])
+    if isinstance(case, Collection):
+        return case[0] if overlay is None else overlay(case[0], case.info_of(0))
     if not isinstance(case, np.ndarray) or case.dtype == object or case.ndim not in (3, 4):
         return None
     return case[0] if overlay is None else overlay(case[0])

@@ -1,11 +1,12 @@
-"""Competence: whether a local classifier may be trusted on this very case.
+"""Competence: whether a local classifier may be trusted on a case.
 
-A detector says how strange a case is to a classifier, beside what the classifier was trained on. What the number
+A detector measures how strange a case is, compared with the cases that the classifier was trained on. What the number
 means is learned from held-out training cases: competence is the share of them that are at least as strange.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,15 +15,16 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 from sklearn.covariance import ledoit_wolf_shrinkage
-from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
-from memclf import _cases
-from memclf._numbers import Array
+from memclf._numbers import Array, shares
+from memclf.cases import Cases
+from memclf.local.pool import GLOBAL, Pool
+from memclf.protocols import Embeds, gives_scores
 
-VIEWS = 3  # mild perturbations that `Agreement` looks at
+ENOUGH = 10  # cases that show what is usual; a smaller cluster is judged by all training cases
 TINY = 1e-12
 
 
@@ -30,7 +32,7 @@ class Detector(BaseEstimator):
     """Base of detectors: `fit` to what a classifier was trained on, then `strangeness`, higher for stranger cases.
 
     `looks_at` says what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
-    cases, or the cases themselves), "scores" (one per class), or "views" (probabilities under mild perturbations).
+    cases, or the cases themselves) or "scores" (one per class).
     """
 
     looks_at = "embedding"
@@ -97,30 +99,6 @@ class Mahalanobis(Detector):
         return np.sqrt(found / R.shape[1])
 
 
-class Residual(Detector):
-    """The part of a case that lies outside the directions in which training cases vary (as in ViM, Wang et al., 2022).
-
-    Parameters
-    ----------
-    explained : float
-        Share of the variance that the principal directions hold.
-    """
-
-    def __init__(self, explained: float = 0.95):
-        self.explained = explained
-
-    def fit(self, R: Array, y: Array) -> Self:
-        self.mean_ = R.mean(axis=0)
-        directions = PCA(self.explained, svd_solver="full").fit(R).components_
-        self.directions_ = directions[: R.shape[1] - 1]  # with all of them nothing would ever lie outside
-        return self
-
-    def strangeness(self, R: Array) -> Array:
-        apart = R - self.mean_
-        outside = apart - (apart @ self.directions_.T) @ self.directions_
-        return np.asarray(np.linalg.norm(outside, axis=1))
-
-
 class Neighbours(Detector):
     """Distance to the k-th nearest training case (Sun et al., 2022).
 
@@ -167,23 +145,7 @@ class Energy(Detector):
         return -np.asarray(logsumexp(R, axis=1))
 
 
-class Agreement(Detector):
-    """How much the classifier's probabilities change under mild perturbations of the case."""
-
-    looks_at = "views"
-
-    def fit(self, R: Array, y: Array) -> Self:
-        self.fitted_ = True
-        return self
-
-    def strangeness(self, R: Array) -> Array:
-        """Mean distance (total variation) of the views' probabilities from those of the case itself."""
-        return np.asarray(0.5 * np.abs(R[:, 1:] - R[:, :1]).sum(axis=2).mean(axis=1))
-
-
-DETECTORS: dict[str, type[Detector]] = {
-    each.__name__.lower(): each for each in (Mahalanobis, Residual, Neighbours, Energy, Agreement)
-}
+DETECTORS: dict[str, type[Detector]] = {each.__name__.lower(): each for each in (Mahalanobis, Neighbours, Energy)}
 
 
 def detector_for(wanted: Any) -> Detector | None:
@@ -196,35 +158,30 @@ def detector_for(wanted: Any) -> Detector | None:
     return DETECTORS[wanted]()
 
 
-def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any, perturbed: Any = None) -> Array | None:
+def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array | None:
     """What the detector looks at; None where the classifier shows nothing of it.
 
-    `perturbed(X, number)` gives the cases, changed a little, for detectors that look at views.
-
-    A cluster of one class has a constant for a classifier, which looks at nothing; the global classifier lends its
-    eyes, and where there is none, the cases themselves are looked at.
+    A cluster of one class has a constant for a classifier, which has no embedding. Embeddings then come from the global
+    classifier (`stand_in`), and where there is none, the cases themselves are looked at.
     """
     if detector.looks_at == "embedding":
-        return embedding(stand_in if is_constant(estimator) else estimator, X)
-    if is_constant(estimator):
+        return embed(stand_in if _is_constant(estimator) else estimator, X)
+    if _is_constant(estimator):
         return None
-    if detector.looks_at == "views":
-        views = [X, *(perturbed(X, number) for number in range(1, 1 + VIEWS))]
-        return np.stack([estimator.predict_proba(each) for each in views], axis=1)
-    if hasattr(estimator, "decision_function"):
+    if gives_scores(estimator):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
     return 2 * np.log(np.maximum(estimator.predict_proba(X), TINY))  # so that less sure means less of it
 
 
-def embedding(estimator: Any, X: Any) -> Array | None:
+def embed(estimator: Any, X: Any) -> Array | None:
     """What an estimator makes of the cases before it decides: one row of numbers per case, or None."""
-    if hasattr(estimator, "embed"):
+    if isinstance(estimator, Embeds):
         return np.asarray(estimator.embed(X), dtype=np.float64)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         X = estimator[:-1].transform(X)
-        if hasattr(estimator[-1], "embed"):
-            return embedding(estimator[-1], X)
+        if isinstance(estimator[-1], Embeds):
+            return embed(estimator[-1], X)
     X = X.toarray() if sp.issparse(X) else X
     try:
         R = np.asarray(X, dtype=np.float64)
@@ -237,8 +194,62 @@ def embedding(estimator: Any, X: Any) -> Array | None:
     return R if R.ndim == 2 else None
 
 
-def is_constant(estimator: Any) -> bool:
+def _is_constant(estimator: Any) -> bool:
     return isinstance(estimator, DummyClassifier)
+
+
+def fit_detectors(
+    wanted: Detector | None, pool: Pool, stand_in: Any, cases: Cases, y: Array, labels: Array, counted: Array
+) -> list[Any]:
+    """For each memory a detector fitted to what the memory's classifier was trained on; None where it sees nothing.
+
+    Parameters
+    ----------
+    wanted : Detector or None
+        Unfitted; cloned for each classifier.
+    pool : Pool
+    stand_in : classifier or None
+        The global classifier.
+    cases, y : the training cases
+    labels : ndarray
+        The memory that each training case belongs to.
+    counted : ndarray
+        Rows of the training cases that count.
+    """
+    if wanted is None:
+        return [None] * len(pool.estimators)
+    home, found = pool.trained_with, {}
+    for k in np.unique(home):
+        rows = counted if k == GLOBAL else counted[home[labels[counted]] == k]
+        rows = rows if len(rows) >= ENOUGH else counted
+        estimator = pool.estimators[int(np.flatnonzero(home == k)[0])]
+        R = rows_for(wanted, estimator, stand_in, cases.take(rows).data)
+        found[k] = None if R is None else clone(wanted).learn(R, y[rows])
+    if all(detector is None for detector in found.values()):
+        warnings.warn(
+            f"competence={type(wanted).__name__.lower()!r} finds nothing to look at: neither embeddings nor rows of "
+            "numbers. With mixed columns, make the estimator a pipeline whose first steps turn them into numbers",
+            stacklevel=4,
+        )
+    return [found[k] for k in home]
+
+
+def measure_strangeness(
+    detectors: list[Any], estimators: list[Any], stand_in: Any, cases: Cases, memory: Array
+) -> Array:
+    """How strange each case is to the classifier of its memory; NaN where there is no detector."""
+    out = np.full(len(memory), np.nan)
+    groups: dict[int, list[int]] = {}
+    for k, detector in enumerate(detectors):
+        if detector is not None:
+            groups.setdefault(id(detector), []).append(k)
+    for members in groups.values():
+        rows = np.flatnonzero(np.isin(memory, members))
+        if len(rows):
+            k = members[0]
+            R = rows_for(detectors[k], estimators[k], stand_in, cases.take(rows).data)
+            out[rows] = np.nan if R is None else detectors[k].judge(R)
+    return out
 
 
 @dataclass(frozen=True)
@@ -258,9 +269,10 @@ class Calibration:
 
     @classmethod
     def of(cls, strangeness: Array, groups: Array | None = None) -> Calibration:
-        told = np.flatnonzero(~np.isnan(strangeness))
-        order = told[np.argsort(strangeness[told], kind="stable")]
-        return cls(strangeness[order], None if groups is None else _cases.shares(groups[order]))
+        """From the strangeness of held-out cases; NaN, where none was measured, is left out."""
+        measured = np.flatnonzero(~np.isnan(strangeness))
+        order = measured[np.argsort(strangeness[measured], kind="stable")]
+        return cls(strangeness[order], None if groups is None else shares(groups[order]))
 
     def competence(self, strangeness: Array) -> Array:
         """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1.

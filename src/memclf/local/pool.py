@@ -1,4 +1,4 @@
-"""One estimator per memory: fitting them on their clusters, asking the right ones, in the order asked.
+"""One estimator per memory: fitting each on its cluster, and asking those that cases are sent to.
 
 The pool receives plain index arrays and knows nothing of similarities.
 """
@@ -6,7 +6,7 @@ The pool receives plain index arrays and knows nothing of similarities.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,21 +15,27 @@ from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.validation import has_fit_parameter
 
-from memclf import _cases
 from memclf._numbers import Array, first_largest
 from memclf._progress import track
 from memclf._seeds import seeded
+from memclf.cases import Cases, containers
 from memclf.exceptions import LocalFitError
+from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
 
 STARTS = ("fresh", "global")
-SMALL = ("merge", "global")
 GLOBAL = -1  # in place of a memory's number: the global classifier
+
+
+def default_estimator() -> LogisticRegression:
+    """The local classifier of memory classifiers that were given none."""
+    return LogisticRegression(max_iter=1000)
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,15 @@ class Pool:
     origins: list[str]
 
 
-def assign(members: list[Array], likeness: Array, least: int, small: str) -> Array:
-    """Which memory's training set each cluster joins: itself when large enough.
+def default_estimator() -> Any:
+    """The local classifier where the user gives none."""
+    return LogisticRegression(max_iter=1000)
+
+
+def assign(members: list[Array], likeness: Array, least: int) -> Array:
+    """For each cluster the memory whose training set it joins: its own if it is large enough.
+
+    Smaller clusters join the most similar memory, the smallest first.
 
     Parameters
     ----------
@@ -63,13 +76,12 @@ def assign(members: list[Array], likeness: Array, least: int, small: str) -> Arr
     likeness : ndarray of shape (q, q)
         Similarities of the memories among themselves.
     least : int
-        Clusters smaller than this are merged or handed on, smallest first.
-    small : {"merge", "global"}
+        Clusters smaller than this are merged.
 
     Examples
     --------
     >>> likeness = np.array([[1.0, 0.1, 0.8], [0.1, 1.0, 0.2], [0.8, 0.2, 1.0]])
-    >>> assign([np.arange(9), np.arange(9), np.arange(2)], likeness, 5, "merge")
+    >>> assign([np.arange(9), np.arange(9), np.arange(2)], likeness, 5)
     array([0, 1, 0])
     """
     q = len(members)
@@ -79,9 +91,6 @@ def assign(members: list[Array], likeness: Array, least: int, small: str) -> Arr
         heads = np.flatnonzero(home == np.arange(q))
         too_small = heads[sizes[heads] < least]
         if not len(too_small):
-            return home
-        if small == "global":
-            home[np.isin(home, too_small)] = GLOBAL
             return home
         if len(heads) == 1:
             return np.full(q, GLOBAL)  # all cases together are fewer than asked for
@@ -93,7 +102,7 @@ def assign(members: list[Array], likeness: Array, least: int, small: str) -> Arr
 
 
 def fit_pool(
-    X: Any,
+    cases: Cases,
     y: Array,
     members: list[Array],
     home: Array,
@@ -107,7 +116,7 @@ def fit_pool(
     n_jobs: int | None,
     verbose: int,
 ) -> Pool:
-    """Fit one estimator per memory on the cases of the clusters that are at home with it.
+    """Fit one estimator per memory, on its own cluster and those that joined it.
 
     Memories whose template is `continued` go on from the global classifier, if they can.
     """
@@ -116,12 +125,12 @@ def fit_pool(
     jobs = []
     for k in heads:
         rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
-        own = {name: part_of(value, rows, len(y)) for name, value in params.items()}
+        own = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
-        jobs.append(delayed(_fit_one)(templates[k], _cases.take(X, rows), y[rows], own, begin, seed, where))
-    if any(getattr(_last(template), "share_backbone", False) for template in templates) and continued is None:
+        jobs.append(delayed(_fit_one)(templates[k], cases.take(rows).data, y[rows], own, begin, seed, where))
+    if continued is None and any(_shares_backbone(template) for template in templates):
         raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
     run = Parallel(n_jobs=1 if _shares(global_estimator) else n_jobs, return_as="generator")
@@ -147,41 +156,49 @@ def _last(estimator: Any) -> Any:
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
+def _shares_backbone(estimator: Any) -> bool:
+    last = _last(estimator)
+    return isinstance(last, SharesParts) and bool(last.share_backbone)
+
+
 def _shares(estimator: Any) -> bool:
     """Whether classifiers that go on from this one hold parts of it, as networks whose last layer alone is trained."""
     last = _last(estimator)
-    return bool(getattr(last, "share_backbone", False)) or getattr(last, "train", None) == "head"
+    return isinstance(last, SharesParts) and (bool(last.share_backbone) or last.train == "head")
 
 
 def templates_for(estimator: Any, q: int) -> list[Any]:
-    """The unfitted estimator of each memory, from one for all, a list, or a mapping with a default."""
-    if isinstance(estimator, Mapping):
-        strange = sorted(map(str, set(estimator) - set(range(q)) - {"default"}))
-        if strange:
-            raise ValueError(
-                f"estimator names the memories {strange}, but the memories are numbered 0 to {q - 1} "
-                "(and 'default' stands for all others)"
-            )
-        if missing := [k for k in range(q) if k not in estimator and "default" not in estimator]:
-            raise ValueError(f"estimator gives nothing for the memories {missing}; add them or a 'default'")
-        templates = [estimator[k] if k in estimator else estimator["default"] for k in range(q)]
-    elif isinstance(estimator, Sequence):
-        if len(estimator) != q:
-            raise ValueError(
-                f"estimator is a list of {len(estimator)} for {q} memories; give one per memory (fix their number "
-                "with n_memories), or a mapping with a 'default'"
-            )
-        templates = list(estimator)
-    else:
-        templates = [estimator] * q
-    for template in templates:
-        check_classifier(template)
-    return templates
+    """The unfitted estimator of each memory, from one for all or a mapping with a default."""
+    if not isinstance(estimator, Mapping):
+        return [estimator] * q
+    strange = sorted(map(str, set(estimator) - set(range(q)) - {"default"}))
+    if strange:
+        raise ValueError(
+            f"estimator names the memories {strange}, but the memories are numbered 0 to {q - 1} "
+            "(and 'default' stands for all others)"
+        )
+    if missing := [k for k in range(q) if k not in estimator and "default" not in estimator]:
+        raise ValueError(f"estimator gives nothing for the memories {missing}; add them or a 'default'")
+    return [estimator[k] if k in estimator else estimator["default"] for k in range(q)]
+
+
+def check_estimators(estimator: Any) -> None:
+    """Refuse what is no classifier, and no mapping from numbers of memories to classifiers."""
+    for each in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
+        check_classifier(each)
 
 
 def check_classifier(estimator: Any, name: str = "estimator") -> None:
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise TypeError(f"{name} must be a classifier with fit and predict, got {estimator!r}")
+    """Refuse what is no classifier."""
+    if isinstance(estimator, type) or not isinstance(estimator, Fits):
+        hint = ""
+        if isinstance(estimator, str):
+            hint = "; give the classifier itself, as LogisticRegression(), not a name"
+        elif isinstance(estimator, (list, tuple)):
+            hint = "; for classifiers of different kinds give a mapping {0: ..., 'default': ...}"
+        elif isinstance(estimator, type):
+            hint = f"; give an instance, {estimator.__name__}()"
+        raise TypeError(f"{name} must be a classifier with fit and predict, got {estimator!r}{hint}")
     if not is_classifier(estimator):
         raise TypeError(f"{name} must be a classifier, got the {type(estimator).__name__} {estimator!r}")
 
@@ -189,9 +206,9 @@ def check_classifier(estimator: Any, name: str = "estimator") -> None:
 def never_gives_probabilities(estimator: Any) -> bool:
     """Whether it is certain before the fit that a classifier will have no `predict_proba`.
 
-    Of scikit-learn's classifiers it is, by what they hold. Others may get it in their fit.
+    For scikit-learn's classifiers it is certain, by what they hold. Others may get it in their fit.
     """
-    if hasattr(estimator, "predict_proba"):
+    if gives_probabilities(estimator):
         return False
     if isinstance(estimator, Pipeline):
         return never_gives_probabilities(estimator.steps[-1][1])
@@ -199,14 +216,16 @@ def never_gives_probabilities(estimator: Any) -> bool:
         return _no_candidate_gives_probabilities(estimator)
     if not any(each.__module__.startswith("sklearn.") and "fit" in vars(each) for each in type(estimator).__mro__):
         return False
-    if getattr(estimator, "final_estimator", "") is None:  # a stack takes one with probabilities then
+    params = estimator.get_params(deep=False)
+    if params.get("final_estimator", "") is None:  # a stack takes one with probabilities then
         return False
-    held = [getattr(estimator, name, None) for name in ("estimator", "final_estimator")]
-    return all(never_gives_probabilities(each) for each in held if hasattr(each, "fit"))
+    held = [params.get(name) for name in ("estimator", "final_estimator")]
+    return all(never_gives_probabilities(each) for each in held if isinstance(each, Fits))
 
 
 def _no_candidate_gives_probabilities(search: Any) -> bool:
-    space = getattr(search, "param_grid", getattr(search, "param_distributions", None))
+    params = search.get_params(deep=False)
+    space = params.get("param_grid", params.get("param_distributions"))
     try:
         candidates = [clone(search.estimator).set_params(**each) for each in ParameterGrid(space)]
     except (TypeError, ValueError):  # distributions to draw from, or names that `fit` will complain about
@@ -214,18 +233,12 @@ def _no_candidate_gives_probabilities(search: Any) -> bool:
     return all(map(never_gives_probabilities, candidates))
 
 
-def fit_whole(estimator: Any, X: Any, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:
+def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:
     """The estimator trained on everything that counts: the global classifier."""
     if len(rows) < len(y):
-        params = {name: part_of(value, rows, len(y)) for name, value in params.items()}
-        X, y = _cases.take(X, rows), y[rows]
-    return _fitted(seeded(clone(estimator), seed), X, y, params)
-
-
-def part_of(value: Any, rows: Array, n: int) -> Any:
-    """The part of a fit parameter that belongs to these rows; what is not one per case is passed whole."""
-    per_case = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
-    return _cases.take(value, rows) if per_case else value
+        params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
+        cases, y = cases.take(rows), y[rows]
+    return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
 
 
 def _fit_one(
@@ -240,15 +253,33 @@ def _fit_one(
             if local is not None:
                 return local, "global"
         local = _fitted(seeded(clone(template), seed), X, y, params)
-        local.predict(_cases.take(X, np.array([0])))  # some fail here only, as neighbours with too few cases
+        local.predict(containers.take(X, np.array([0])))  # some fail here only, as neighbours with too few cases
         return local, "fresh"
     except Exception as error:
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
         raise LocalFitError(
             f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {error}. If the cluster is too small for it, larger ones help "
-            "(min_cluster_size, a lower threshold), as does an estimator that can work with few cases."
+            f"{type(error).__name__}: {error}. {_remedy(template, X, error)}"
         ) from error
+
+
+def _remedy(template: Any, X: Any, error: Exception) -> str:
+    """What may help: an estimator that takes this kind of data, or larger clusters."""
+    message = str(error)
+    if "could not convert string to float" in message or (containers.is_table(X) and "dtype" in message):
+        return (
+            "The cases hold words, and this estimator takes numbers only. Give a pipeline that turns words into numbers "
+            "first, as make_pipeline(OneHotEncoder(handle_unknown='ignore'), LogisticRegression())."
+        )
+    if "NaN" in message or "infinity" in message.lower():
+        return (
+            "The cases hold gaps or infinite numbers. Give an estimator that takes them, or a pipeline that fills gaps "
+            "first, as make_pipeline(SimpleImputer(), LogisticRegression())."
+        )
+    return (
+        "If the cluster is too small for it, larger ones help (min_cluster_size, a lower threshold), as does an "
+        "estimator that can work with few cases."
+    )
 
 
 def constant(label: Any) -> Any:
@@ -267,7 +298,7 @@ def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
 
 def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int | None) -> Any:
     """A copy of the global classifier, trained on with the cluster; None when it cannot be continued."""
-    if hasattr(begin, "continued"):  # it knows best how, as networks do
+    if isinstance(begin, Continues):  # it knows best how, as networks do
         return begin.continued(X, y, seed=seed, **params)
     if isinstance(begin, Pipeline):  # its last step goes on, on what the steps before it make of the cases
         last = _continued(begin[-1], begin[:-1].transform(X) if len(begin) > 1 else X, y, params, seed)
@@ -281,12 +312,12 @@ def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int |
         elif isinstance(begin, HistGradientBoostingClassifier):
             more["max_iter"] = 2 * settings["max_iter"]
         return local.set_params(warm_start=True, **more).fit(X, y, **params)
-    if hasattr(local, "partial_fit"):
+    if fits_in_parts(local):
         return local.partial_fit(X, y, **params)
     return None
 
 
-def ask(estimators: list[Any], branch: Array, X: Any, method: str, out: Array, classes: Array) -> Array:
+def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Array, classes: Array) -> Array:
     """Fill `out` with the answers of the estimators that were chosen: one call per estimator.
 
     `branch` holds for every case the position in `estimators`, or -1 to leave `out` as it is. For
@@ -297,14 +328,14 @@ def ask(estimators: list[Any], branch: Array, X: Any, method: str, out: Array, c
     shared = np.array([number[id(estimator)] for estimator in estimators], dtype=np.intp)
     chosen = np.where(branch >= 0, shared[branch], -1)
     asked = np.unique(chosen[chosen >= 0])
-    embedded = _embed_together(estimators, asked, chosen, X)
+    embedded = _embed_together(estimators, asked, chosen, cases)
     for k in asked:
         rows = np.flatnonzero(chosen == k)
-        cases = _cases.take(X, rows)
+        own = cases.take(rows).data
         if k in embedded:
-            answer = getattr(estimators[k], f"{method}_embedded")(embedded[k], cases)
+            answer = getattr(estimators[k], f"{method}_embedded")(embedded[k], own)
         else:
-            answer = getattr(estimators[k], method)(cases)
+            answer = getattr(estimators[k], method)(own)
         if method == "predict_proba":
             columns = np.searchsorted(classes, estimators[k].classes_)
             out[np.ix_(rows, columns)] = answer
@@ -313,17 +344,16 @@ def ask(estimators: list[Any], branch: Array, X: Any, method: str, out: Array, c
     return out
 
 
-def _embed_together(estimators: list[Any], asked: Array, chosen: Array, X: Any) -> dict[int, Array]:
+def _embed_together(estimators: list[Any], asked: Array, chosen: Array, cases: Cases) -> dict[int, Array]:
     """Embeddings of the cases of estimators that share a backbone, which are passed through it once, together."""
     by_backbone: dict[int, list[int]] = {}
     for k in asked.tolist():
-        backbone = getattr(estimators[k], "backbone_", None)
-        if backbone is not None:
-            by_backbone.setdefault(id(backbone), []).append(k)
+        if isinstance(estimators[k], DecidesFromEmbeddings):
+            by_backbone.setdefault(id(estimators[k].backbone_), []).append(k)
     found = {}
     for together in by_backbone.values():
         if len(together) > 1:
             rows = np.flatnonzero(np.isin(chosen, together))
-            E = estimators[together[0]].embed(_cases.take(X, rows))
+            E = estimators[together[0]].embed(cases.take(rows).data)
             found.update({k: E[chosen[rows] == k] for k in together})
     return found

@@ -1,6 +1,6 @@
 """Choosing the memories."""
 
 from memclf.memory.result import MemorySearchResult, Round
-from memclf.memory.search import select_memories
+from memclf.memory.selector import MemorySelector, select_memories
 
-__all__ = ["MemorySearchResult", "Round", "select_memories"]
+__all__ = ["MemorySearchResult", "MemorySelector", "Round", "select_memories"]

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array, reaches
+from memclf._progress import in_words
+from memclf.cases import containers
 from memclf.exceptions import SimilarityError, SimilarityWarning, SlowSimilarityWarning
-from memclf.similarity.base import LOOSE, case_name, compared
+from memclf.similarity.base import LOOSE, case_name, compared, is_lawful
+from memclf.similarity.function import FunctionSimilarity
 
 BLOCK = 2**19  # numbers in one block of columns: 4 MB, small enough for the caches
 SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
@@ -28,9 +30,9 @@ class Columns:
         self.similarity = similarity
         self.Z = Z
         self.rows = rows  # row numbers in the user's data, for messages
-        self.n = _cases.count(Z)
+        self.n = containers.count(Z)
         self.n_evaluations = 0
-        self.lawful = bool(getattr(similarity, "lawful", False))
+        self.lawful = is_lawful(similarity)
         self.short = isinstance(Z, np.ndarray) and Z.ndim == 2 and Z.shape[1] <= SHORT
         # A user's function may be slow: with few cases each pair is compared once and kept.
         self.cached = not self.lawful and self.n <= CACHED
@@ -49,14 +51,14 @@ class Columns:
 
     def compare(self, memories: Array, cases: Array | None = None) -> Array:
         """The same, computed anew."""
-        B = self.Z if cases is None else _cases.take(self.Z, cases)
+        B = self.Z if cases is None else containers.take(self.Z, cases)
         rows = self.rows if cases is None else self.rows[cases]
         self.n_evaluations += len(memories) * len(rows)
-        return compared(self.similarity, _cases.take(self.Z, memories), B, self.rows[memories], rows)
+        return compared(self.similarity, containers.take(self.Z, memories), B, self.rows[memories], rows)
 
     def blocks(self, memories: Array) -> Iterator[tuple[Array, Array]]:
         """The columns of many candidates, a few at a time, so that memory stays small."""
-        for part in _cases.chunks(len(memories), self.batch):
+        for part in containers.chunks(len(memories), self.batch):
             yield memories[part], self.block(memories[part])
 
     def own(self, position: int, value: float, threshold: float) -> None:
@@ -106,10 +108,14 @@ class Columns:
             rate = self._rate(int(np.clip(rate / 5, 64, self.n)))  # a larger probe: calls have a fixed cost
         pairs = (min(expected_columns, self.n) if self.cached else expected_columns) * self.n
         if rate < SLOW_RATE and pairs / rate > SLOW_SECONDS:
-            name = getattr(getattr(self.similarity, "function", None), "__name__", type(self.similarity).__name__)
+            name = (
+                self.similarity.name
+                if isinstance(self.similarity, FunctionSimilarity)
+                else type(self.similarity).__name__
+            )
             warnings.warn(
                 f"{name} compares {rate:,.0f} pairs per second. The search will need about {pairs:,.0f} comparisons, "
-                f"{_duration(pairs / rate)}. Faster: FunctionSimilarity(..., batched=True) with a function of two "
+                f"about {in_words(pairs / rate)}. Faster: FunctionSimilarity(..., batched=True) with a function of two "
                 "batches, features= to look at each case only once, n_jobs, or smaller max_swaps and n_restarts.",
                 SlowSimilarityWarning,
                 stacklevel=4,
@@ -120,11 +126,3 @@ class Columns:
         start = time.perf_counter()
         self.compare(cases[:1], cases)
         return len(cases) / max(time.perf_counter() - start, 1e-9)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"about {seconds:.0f} s"
-    if seconds < 5400:
-        return f"about {seconds / 60:.0f} min"
-    return f"about {seconds / 3600:.1f} h"

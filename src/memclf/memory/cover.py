@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array, first_largest, reaches, rounding
+from memclf.cases import containers
 from memclf.memory.columns import BLOCK, Columns
 
 TRIES = 4  # candidates per step of `spread`, as in greedy k-means++
 
 
-def random_cover(columns: Columns, threshold: float, rng: np.random.Generator, *, strict: bool = False) -> Array:
+def random_cover(columns: Columns, threshold: float, rng: np.random.Generator) -> Array:
     """A random uncovered case becomes a memory, again and again, until every case is covered.
 
     The memory itself always counts as covered, so this ends for any threshold (spec, A8). Memories that the
@@ -30,7 +30,7 @@ def random_cover(columns: Columns, threshold: float, rng: np.random.Generator, *
         position = int(left[rng.integers(len(left))])
         column = columns.block(np.array([position]))[0]
         columns.own(position, column[position], threshold)
-        covered = reaches(column, threshold, strict=strict)
+        covered = reaches(column, threshold)
         covered[position] = True
         memories.append(position)
         covers.append(np.flatnonzero(covered))
@@ -51,7 +51,7 @@ def _needed(memories: Array, covers: list[Array], n: int) -> Array:
     return memories[keep]
 
 
-def greedy_cover(columns: Columns, threshold: float, weights: Array, *, strict: bool = False) -> Array:
+def greedy_cover(columns: Columns, threshold: float, weights: Array) -> Array:
     """The case that covers most of what is uncovered becomes a memory, again and again.
 
     Compares all pairs about twice (never held together), and reaches the threshold with fewer memories.
@@ -59,12 +59,12 @@ def greedy_cover(columns: Columns, threshold: float, weights: Array, *, strict: 
     """
 
     def worth(block: Array, uncovered: Array) -> Array:
-        return np.asarray(reaches(block, threshold, strict=strict) * (1 + 1e-6 * block) * uncovered)
+        return np.asarray(reaches(block, threshold) * (1 + 1e-6 * block) * uncovered)
 
     def absorb(position: int, uncovered: Array) -> tuple[Array, bool]:
         column = columns.block(np.array([position]))[0]
         columns.own(position, column[position], threshold)
-        covered = reaches(column, threshold, strict=strict)
+        covered = reaches(column, threshold)
         covered[position] = True
         covers.append(np.flatnonzero(covered))
         left = np.where(covered, 0.0, uncovered)
@@ -111,7 +111,7 @@ def _greedy(
         memories.append(position)
         new, more = absorb(position, state)
         changed = np.flatnonzero(new != state)
-        for part in _cases.chunks(columns.n if more else 0, max(1, BLOCK // max(1, len(changed)))):
+        for part in containers.chunks(columns.n if more else 0, max(1, BLOCK // max(1, len(changed)))):
             block = columns.block(everyone[part], changed)
             gain[part] += (worth(block, new[changed]) - worth(block, state[changed])) @ weights[changed]
         gain[memories] = -np.inf

@@ -5,28 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import cache
 from numbers import Integral, Real
 from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from memclf import _cases
 from memclf._numbers import Array, first_best, first_largest, reaches, rounding
 from memclf._progress import track
+from memclf.cases import containers, distinct
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
+from memclf.memory.as_printed import generate_memories
 from memclf.memory.columns import BLOCK, Columns
-from memclf.memory.paper import generate_memories
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.swap import Exchange
-from memclf.similarity.base import fit_describe, positive_weights
+from memclf.similarity.base import positive_weights
 
 PAPER_SWAPS = 10  # Z_l in the authors' own code
 CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
@@ -41,156 +39,56 @@ CHOICES = {
     "mode": ("corrected", "paper"),
     "cover": ("auto", "random", "greedy"),
     "coverage": ("auto", "report", "enforce"),
-    "stop": ("fixed", "clarans"),
-    "prefer": ("fewest", "objective"),
 }
 
 
-def select_memories(
-    Z: Any,
-    similarity: Any,
-    threshold: float = 0.7,
-    *,
-    n_memories: int | None = None,
-    n_restarts: int | None = None,
-    max_swaps: int | None = None,
-    mode: str = "corrected",
-    cover: str = "auto",
-    coverage: str = "auto",
-    stop: str = "fixed",
-    prefer: str = "fewest",
-    strict: bool = False,
-    sample_weight: Any = None,
-    random_state: Any = None,
-    verbose: int = 0,
-) -> MemorySearchResult:
-    """Choose prototypical cases, the memories, so that every case is within `threshold` of one.
+@dataclass(frozen=True)
+class SearchOptions:
+    """How memories are searched; see `MemorySelector`, whose parameters these are."""
 
-    Maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
-    the cover finds. Never holds more than O(n q) numbers.
+    n_restarts: int | None = None
+    max_swaps: int | None = None
+    mode: str = "corrected"
+    cover: str = "auto"
+    coverage: str = "auto"
 
-    Parameters
-    ----------
-    Z : descriptions
-        What ``similarity.describe`` returned; or the cases themselves when the similarity is not fitted yet.
-    similarity : Similarity
-        Compares descriptions.
-    threshold : float in (0, 1]
-        b_t: the similarity from which on a case counts as covered by a memory.
-    n_memories : int or None
-        Fix the number of memories. None: as many as covering all cases takes.
-    n_restarts : int or None
-        Z_g: how often to start anew. None: 5 with a random cover, which may find another number of memories each
-        time, and 1 otherwise.
-    max_swaps : int or None
-        Z_l: random candidates to judge in each restart, each against all memories at once (the centres of
-        clusters are judged besides). None: 2.5 % of the cases, at least 250 (more where that is cheap) and at
-        most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is one random pair).
-    mode : {"corrected", "paper"}
-        "paper" follows the printed pseudo-code, quirks included; `n_memories`, `cover`, `coverage`, `stop`,
-        `prefer` and `strict` have no place in it.
-    cover : {"auto", "random", "greedy"}
-        How the first memories are found. "random" is the paper's way. "greedy" compares all pairs and needs
-        fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
-        distinct cases and a built-in similarity (1,000 otherwise) when covering, else random.
-    coverage : {"auto", "report", "enforce"}
-        "enforce": no swap may uncover a case, and a result that leaves cases uncovered is an error.
-        "report": only say how many are covered. "auto": enforce unless `n_memories` is fixed.
-    stop : {"fixed", "clarans"}
-        "clarans": `max_swaps` counts candidates in a row without success, as in the original CLARANS.
-    prefer : {"fewest", "objective"}
-        Which restart is best: the one with fewest memories, then the larger objective; or the larger
-        objective alone, which favours many memories.
-    strict : bool
-        Whether a case exactly at the threshold is left uncovered by the cover.
-    sample_weight : array or None
-        Weight of each case in the objective; cases of weight 0 are left out of the search.
-    random_state : int, RandomState or None
-        The same seed gives the same memories, whatever the order of the rows (for numeric descriptions).
-    verbose : int
-        Show progress.
-
-    Returns
-    -------
-    MemorySearchResult
-
-    Examples
-    --------
-    >>> from memclf.similarity import RBFSimilarity
-    >>> X = np.array([[0.0], [0.1], [0.25], [0.3], [5.0], [5.1], [5.3]])
-    >>> result = select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0)
-    >>> result.indices, result.labels, result.coverage
-    (array([1, 5]), array([0, 0, 0, 0, 1, 1, 1]), 1.0)
-    """
-    similarity, Z = _fitted(similarity, Z, sample_weight)
-    return search_memories(
-        Z,
-        similarity,
-        threshold,
-        n_memories=n_memories,
-        n_restarts=n_restarts,
-        max_swaps=max_swaps,
-        mode=mode,
-        cover=cover,
-        coverage=coverage,
-        stop=stop,
-        prefer=prefer,
-        strict=strict,
-        sample_weight=sample_weight,
-        random_state=random_state,
-        verbose=verbose,
-    )
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {getattr(self, name)!r}")
+        for name, least in (("n_restarts", 1), ("max_swaps", 0)):
+            if getattr(self, name) is not None:
+                _check_count(name, getattr(self, name), least)
 
 
 def search_memories(
     Z: Any,
     similarity: Any,
     threshold: float,
-    *,
     n_memories: int | None = None,
-    n_restarts: int | None = None,
-    max_swaps: int | None = None,
-    mode: str = "corrected",
-    cover: str = "auto",
-    coverage: str = "auto",
-    stop: str = "fixed",
-    prefer: str = "fewest",
-    strict: bool = False,
+    options: SearchOptions | None = None,
+    *,
     sample_weight: Any = None,
     random_state: Any = None,
     verbose: int = 0,
 ) -> MemorySearchResult:
-    """`select_memories` for descriptions and a similarity that is known to be fitted."""
-    _check_choices(mode=mode, cover=cover, coverage=coverage, stop=stop, prefer=prefer)
+    """Choose memories among described cases, with a fitted similarity; see `MemorySelector` for the parameters."""
+    options = SearchOptions() if options is None else options
     threshold = check_threshold(threshold)
-    for name, value, least in (
-        ("n_restarts", n_restarts, 1),
-        ("max_swaps", max_swaps, 0),
-        ("n_memories", n_memories, 1),
-    ):
-        if value is not None:
-            _check_count(name, value, least)
-    n = _cases.count(Z)
+    n = containers.count(Z)
     if n == 0:
         raise ValueError("there are no cases to choose memories from (n_samples=0)")
-    if n_memories is not None and n_memories > n:
-        raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
+    if n_memories is not None:
+        _check_count("n_memories", n_memories, 1)
+        if n_memories > n:
+            raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
     weights = np.ones(n) if sample_weight is None else positive_weights(sample_weight, n)
     counted = np.flatnonzero(weights)  # only cases that count are searched
-    if mode == "paper":
-        if n_memories is not None:
-            raise ValueError("mode='paper' finds the number of memories itself; n_memories must be None")
-        columns = Columns(similarity, _cases.take(Z, counted), counted)
-        columns.check_lawful(threshold)
-        swaps = PAPER_SWAPS if max_swaps is None else max_swaps
-        n_restarts = n_restarts or RESTARTS
-        columns.announce(n_restarts * swaps)
-        found, history = generate_memories(columns, threshold, n_restarts, swaps, _generator(random_state))
-        return _result(columns, found, history, n_restarts - 1, Z, weights, threshold, mode)
-
+    if options.mode == "paper":
+        return _search_as_printed(Z, similarity, threshold, n_memories, options, weights, counted, random_state)
     # Cases with the same description are one case of more weight.
-    first, group = _cases.distinct(_cases.take(Z, counted))
-    columns = Columns(similarity, _cases.take(Z, counted[first]), counted[first])
+    first, group = distinct(containers.take(Z, counted))
+    columns = Columns(similarity, containers.take(Z, counted[first]), counted[first])
     columns.check_lawful(threshold)
     merged = np.bincount(group, weights[counted], len(first))
     q = n_memories
@@ -200,20 +98,22 @@ def search_memories(
             stacklevel=3,
         )
         q = columns.n
-    enforce = coverage == "enforce" or (coverage == "auto" and q is None)
+    enforce = options.coverage == "enforce" or (options.coverage == "auto" and q is None)
+    cover = options.cover
     if cover == "auto":
         cheap = columns.cached or (columns.lawful and columns.n <= GREEDY_CASES)
         cover = "greedy" if cheap and enforce else "random"
     rng = _generator(0 if cover == "greedy" and random_state is None else random_state)
+    n_restarts = options.n_restarts
     if n_restarts is None:
         n_restarts = RESTARTS if cover == "random" and enforce else 1
-    budget = _default_swaps(columns, q) if max_swaps is None else max_swaps
+    budget = _default_swaps(columns, q) if options.max_swaps is None else options.max_swaps
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
-    search = _Search(columns, merged, threshold, q, cover, enforce, stop, strict, budget)
+    search = _Search(columns, merged, threshold, q, cover, enforce, budget)
     with _threads_for(columns):
-        found, history, best = search.run(n_restarts, prefer, rng, verbose)
-    result = _result(columns, found, history, best, Z, weights, threshold, mode)
+        found, history, best = search.run(n_restarts, rng, verbose)
+    result = _result(columns, found, history, best, Z, weights, threshold, options.mode)
     if enforce and len(result.uncovered):
         raise CoverageError(
             f"found no {'' if q is None else f'{q} '}memories that cover every case: {len(result.uncovered)} "
@@ -221,6 +121,28 @@ def search_memories(
             "more memories, lower the threshold, or use coverage='report'."
         )
     return result
+
+
+def _search_as_printed(
+    Z: Any,
+    similarity: Any,
+    threshold: float,
+    n_memories: int | None,
+    options: SearchOptions,
+    weights: Array,
+    counted: Array,
+    random_state: Any,
+) -> MemorySearchResult:
+    """The search of the paper's pseudo-code, quirks included."""
+    if n_memories is not None:
+        raise ValueError("mode='paper' finds the number of memories itself; n_memories must be None")
+    columns = Columns(similarity, containers.take(Z, counted), counted)
+    columns.check_lawful(threshold)
+    swaps = PAPER_SWAPS if options.max_swaps is None else options.max_swaps
+    n_restarts = options.n_restarts or RESTARTS
+    columns.announce(n_restarts * swaps)
+    found, history = generate_memories(columns, threshold, n_restarts, swaps, _generator(random_state))
+    return _result(columns, found, history, n_restarts - 1, Z, weights, threshold, options.mode)
 
 
 class _Search:
@@ -234,8 +156,6 @@ class _Search:
         n_memories: int | None,
         cover: str,
         enforce: bool,
-        stop: str,
-        strict: bool,
         budget: int,
     ):
         self.columns = columns
@@ -244,13 +164,13 @@ class _Search:
         self.n_memories = n_memories
         self.cover = cover
         self.enforce = enforce
-        self.clarans = stop == "clarans"
-        self.strict = strict
         self.budget = budget
 
-    def run(
-        self, n_restarts: int, prefer: str, rng: np.random.Generator, verbose: int
-    ) -> tuple[Array, list[Round], int]:
+    def run(self, n_restarts: int, rng: np.random.Generator, verbose: int) -> tuple[Array, list[Round], int]:
+        """The memories of the best restart, all restarts, and the number of the best.
+
+        The best one has fewest memories, then the largest objective.
+        """
         history: list[Round] = []
         best_key: tuple[float, ...] | None = None
         best, best_memories = 0, np.array([], dtype=np.intp)
@@ -261,12 +181,10 @@ class _Search:
             if self.cover == "random":
                 start = self._first_memories(rng)
             # Swaps keep the number of memories: a start with more of them than the best so far cannot win.
-            hopeless = prefer == "fewest" and best_key is not None and len(start) > history[best].n_memories
+            hopeless = best_key is not None and len(start) > history[best].n_memories
             memories, record = self._improve(start, rng, swaps=not (hopeless and self.n_memories is None))
             history.append(record)
-            key: tuple[float, ...] = (-round(record.objective / smallest_gain),)
-            if prefer == "fewest":
-                key = (record.n_memories, *key)
+            key: tuple[float, ...] = (record.n_memories, -round(record.objective / smallest_gain))
             if self.enforce:  # a restart that leaves cases uncovered never wins
                 key = (record.n_uncovered, *key)
             if best_key is None or key < best_key:
@@ -280,9 +198,9 @@ class _Search:
                 return covers.greedy_spread(columns, q, self.weights)
             return covers.spread(columns, q, self.weights, rng)
         if self.cover == "greedy":
-            memories = covers.greedy_cover(columns, self.threshold, self.weights, strict=self.strict)
+            memories = covers.greedy_cover(columns, self.threshold, self.weights)
         else:
-            memories = covers.random_cover(columns, self.threshold, rng, strict=self.strict)
+            memories = covers.random_cover(columns, self.threshold, rng)
         if q is None:
             return memories
         return covers.spread(columns, q, self.weights, rng, given=memories[:q])
@@ -299,10 +217,10 @@ class _Search:
             share = min(columns.n, max(columns.batch, self.budget // 4))
             spent = failed = 0
             # Once every case has failed since the last success this is a local optimum.
-            while (failed if self.clarans else spent) < self.budget and failed < columns.n:
+            while spent < self.budget and failed < columns.n:
                 before = len(objectives)
                 judged += self._settle(exchange, rng, objectives, rounds=2)
-                size = share if self.clarans else min(share, self.budget - spent)
+                size = min(share, self.budget - spent)
                 drawn = np.array([next(others) for _ in range(size)])
                 if self.enforce:  # cases that are uncovered are good candidates for covering themselves
                     drawn = np.concatenate([exchange.uncovered()[:size], drawn])
@@ -383,10 +301,10 @@ def _result(
 ) -> MemorySearchResult:
     """Labels and coverage of all cases, those merged or left out of the search included."""
     indices = columns.rows[found]
-    everyone = Columns(columns.similarity, Z, np.arange(_cases.count(Z)))
+    everyone = Columns(columns.similarity, Z, np.arange(containers.count(Z)))
     labels = np.empty(everyone.n, dtype=np.intp)
     near = np.empty(everyone.n)
-    for part in _cases.chunks(everyone.n, BLOCK // len(indices)):
+    for part in containers.chunks(everyone.n, BLOCK // len(indices)):
         cases = np.arange(part.start, part.stop)
         block = everyone.compare(indices, cases)
         labels[part] = first_best(block)
@@ -447,25 +365,3 @@ def check_threshold(value: Any, name: str = "threshold") -> float:
 def _check_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-
-
-def _check_choices(**given: str) -> None:
-    for name, value in given.items():
-        if value not in CHOICES[name]:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, CHOICES[name]))}; got {value!r}")
-
-
-def _fitted(similarity: Any, Z: Any, sample_weight: Any) -> tuple[Any, Any]:
-    """The similarity ready to compare, and descriptions; unfitted similarities are welcome."""
-    if not hasattr(similarity, "compare"):
-        raise TypeError(
-            f"similarity must have compare(A, B), got {similarity!r}; wrap a function of two cases in "
-            "memclf.similarity.FunctionSimilarity"
-        )
-    if hasattr(similarity, "fit"):
-        try:
-            check_is_fitted(similarity)
-        except NotFittedError:
-            similarity = clone(similarity, safe=False)
-            return similarity, fit_describe(similarity, Z, sample_weight=sample_weight)
-    return similarity, Z

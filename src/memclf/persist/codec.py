@@ -25,32 +25,14 @@ from memclf.local.pool import Pool
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.persist import references, vision
 from memclf.selector import MemorySelector
-from memclf.similarity import (
-    CombinedSimilarity,
-    CosineSimilarity,
-    FunctionSimilarity,
-    GowerSimilarity,
-    Precomputed,
-    RandomSimilarity,
-    RankSimilarity,
-    RBFSimilarity,
-    TreeSimilarity,
-)
+from memclf.similarity import REGISTRY as SIMILARITIES
 
 ESTIMATORS: dict[str, type] = {
     each.__name__: each
     for each in (
         MemoryClassifier,
         MemorySelector,
-        CombinedSimilarity,
-        CosineSimilarity,
-        FunctionSimilarity,
-        GowerSimilarity,
-        Precomputed,
-        RandomSimilarity,
-        RankSimilarity,
-        RBFSimilarity,
-        TreeSimilarity,
+        *SIMILARITIES.values(),
         *DETECTORS.values(),
     )
 }

@@ -123,7 +123,7 @@ def _rebuilt(decoder: Decoder, value: Mapping[str, Any]) -> Any:
     import torch
 
     from memclf.vision.nets.network import Network
-    from memclf.vision.nets.weights import put
+    from memclf.vision.nets.weights import load_tensors
 
     architecture = {name: decoder.decode(item) for name, item in value["architecture"].items()}
     backbone, head = value["backbone"], value["head"]
@@ -137,9 +137,9 @@ def _rebuilt(decoder: Decoder, value: Mapping[str, Any]) -> Any:
         _fits(shapes, decoder.tensors, backbone, head)
     network = Network.from_architecture(architecture, known)
     if known is None:
-        put(network.backbone, _part(decoder.tensors, backbone))
+        load_tensors(network.backbone, _part(decoder.tensors, backbone))
         decoder.backbones[backbone] = network.backbone
-    put(network.head, _part(decoder.tensors, head))
+    load_tensors(network.head, _part(decoder.tensors, head))
     return network.to(memory_format=torch.channels_last).eval()
 
 

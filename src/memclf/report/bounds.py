@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memclf.bounds import HELD_OUT, Bound, picture
+from memclf.bounds import HELD_OUT, KINDS, Bound, picture
+from memclf.bounds.terms import CHOICE_LOOK, look_of
 from memclf.report import words
 from memclf.report.charts import INK, NARROW, PAPER, figure, save_chart
 from memclf.report.run import Run, RunBounds
@@ -30,7 +31,7 @@ def section(run: Run, folder: Path) -> Section | None:
         Folded(
             "The kinds of bounds, and what is left for you to judge",
             [
-                Terms([(kind, f"{meaning}.") for kind, meaning in words.BOUNDS.items()]),
+                Terms([(name, f"{kind.label}.") for name, kind in KINDS.items()]),
                 Text(
                     "Every bound also rests on assumptions that no classifier can check for itself:",
                     lines=unchecked,
@@ -52,7 +53,7 @@ def table(run: Run) -> Table | None:
         return None
     several = len(run.bounds) > 1
     parts = dict.fromkeys(_part(term.name) for each in run.bounds for bound in each.bounds for term in bound.terms)
-    ordered = sorted(parts, key=lambda part: part == picture.CHOICE[0])  # last, as in the bars
+    ordered = sorted(parts, key=lambda part: part == CHOICE_LOOK.label)  # last, as in the bars
     columns = [
         Column("Bound"),
         *([Column("Model")] if several else []),
@@ -77,7 +78,7 @@ def table(run: Run) -> Table | None:
 
 def _part(name: str) -> str:
     """Terms that play the same part in different kinds of bounds share a column, as they share a colour."""
-    return picture.LOOKS.get(name, (name,))[0]
+    return look_of(name).label
 
 
 def _sure(run: Run) -> str:

@@ -143,16 +143,6 @@ CAPTIONS = {
     "accuracy: a gain that a control has too is no gain.",
 }
 
-#: Kinds of bounds, and what each of them is.
-BOUNDS = {
-    "compression": "from the training cases; memories are some of them, as here, and choosing them is paid for",
-    "direct": "from the training cases; for memories that come from elsewhere",
-    "cascade": "the paper’s bound, repaired",
-    "paper-min": "the paper’s bound, as printed",
-    "paper": "the paper’s simpler bound, as printed",
-    "held-out": "from the clean test cases, without any theory of learning: an interval for the share of errors",
-}
-
 MINUS = "−"
 FIVE = (1, 2, 3, 4, 5)
 

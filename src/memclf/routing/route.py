@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from memclf import _cases
 from memclf._numbers import Array, first_best, reaches
-from memclf.similarity.base import compared
+from memclf.cases import containers
+from memclf.similarity.base import compare_memories
 
 RULES = ("argmax_then_check", "check_then_argmax")
 BLOCK = 2**21  # similarities held at once
@@ -19,7 +19,7 @@ NONE = -1  # in place of a memory's number: there is none
 
 @dataclass(frozen=True)
 class Route:
-    """The way of one case. `memory` is -1 when no memory answers."""
+    """The route of one case. `memory` is -1 when no memory answers."""
 
     memory: int
     nearest: int
@@ -35,14 +35,14 @@ class Route:
 
 @dataclass(frozen=True)
 class Routes:
-    """The ways of many cases, one entry per case in every array; indexing gives single `Route` objects.
+    """The routes of many cases, one entry per case in every array; indexing gives single `Route` objects.
 
     Attributes
     ----------
     memory : ndarray of int
         Number (0..q-1) of the memory that answers, -1 for unknown.
     nearest : ndarray of int
-        Number of the memory that was considered: the same, but given for unknown cases too.
+        Number of the memory that was considered: the same as `memory`, but given for unknown cases too.
     similarity, threshold : ndarray
         Similarity to the considered memory and that memory's threshold.
     runner_up : ndarray of int
@@ -51,15 +51,15 @@ class Routes:
         Its similarity, and by how much the considered memory is more similar. The margin can be negative
         under "check_then_argmax", when a more similar memory's threshold was not met.
     known : ndarray of bool
-        Whether somebody answers for the memory: its threshold is met, the description trusted, and the case familiar.
+        Whether the memory answers: its threshold is met, the description is trusted, and the case is familiar.
     n_memories : int
     trusted : ndarray of bool
-        Whether the features that the case is described by trust themselves. What is not trusted goes to no memory.
+        Whether the features trust their description of the case. A case that is not trusted goes to no memory.
     familiar : ndarray of bool
-        False where the case is too strange to the memory's classifier, and goes to no memory. True where nobody looks.
+        False where the case is too strange to the memory's classifier, and so goes to no memory. True where strangeness
+        is not measured.
     strangeness : ndarray or None
-        How strange the cases are to the classifiers of the considered memories, if somebody looked: kept so that
-        nobody need look again.
+        How strange the cases are to the classifiers of the considered memories, where it was measured.
     """
 
     memory: Array
@@ -75,12 +75,12 @@ class Routes:
     familiar: Array
     strangeness: Array | None = None
 
-    def trusting(self, trusted: Array) -> Routes:
+    def drop_untrusted(self, trusted: Array) -> Routes:
         """The same, but cases whose descriptions are not trusted go to no memory."""
         known = self.known & trusted
         return replace(self, memory=np.where(known, self.memory, NONE), known=known, trusted=trusted)
 
-    def recognising(self, familiar: Array, strangeness: Array) -> Routes:
+    def drop_strange(self, familiar: Array, strangeness: Array) -> Routes:
         """The same, but cases that are too strange to their classifiers go to no memory."""
         known = self.known & familiar
         memory = np.where(known, self.memory, NONE)
@@ -88,7 +88,7 @@ class Routes:
 
     @property
     def stage_one(self) -> Routes:
-        """The same by similarity and trust alone: no classifier has been asked what is strange to it."""
+        """The same routes by similarity and trust alone, before any classifier says what is strange to it."""
         known = self.trusted & reaches(self.similarity, self.threshold)
         memory = np.where(known, self.nearest, NONE)
         return replace(self, memory=memory, known=known, familiar=np.ones_like(known), strangeness=None)
@@ -121,17 +121,12 @@ class Routes:
 _COLUMNS = [field.name for field in fields(Route)]
 
 
-def similarities(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> Array:
-    """Similarities of all memories (rows) to all cases (columns), checked; messages count cases from `first`."""
-    return compared(similarity, memories, Z, indices, -1 - first - np.arange(_cases.count(Z)))
-
-
 def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array, rule: str, Z: Any) -> Routes:
     """`route` for described cases, a part of them at a time, so that memory stays small."""
     parts = []
-    for part in _cases.chunks(_cases.count(Z), BLOCK // len(indices)):
-        some = Z[part] if isinstance(Z, np.ndarray) else _cases.take(Z, np.arange(part.start, part.stop))
-        parts.append(route(similarities(similarity, memories, indices, some, part.start), thresholds, rule))
+    for part in containers.chunks(containers.count(Z), BLOCK // len(indices)):
+        some = Z[part] if isinstance(Z, np.ndarray) else containers.take(Z, np.arange(part.start, part.stop))
+        parts.append(route(compare_memories(similarity, memories, indices, some, part.start), thresholds, rule))
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _COLUMNS}
@@ -154,8 +149,8 @@ def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> R
 
     Examples
     --------
-    >>> ways = route(np.array([[0.9, 0.2], [0.3, 0.4]]), np.array([0.5, 0.5]))
-    >>> ways.memory, ways.branch
+    >>> routes = route(np.array([[0.9, 0.2], [0.3, 0.4]]), np.array([0.5, 0.5]))
+    >>> routes.memory, routes.branch
     (array([ 0, -1]), array([0, 2]))
     """
     if rule not in RULES:

@@ -6,7 +6,7 @@ describing (search, thresholds, routing) needs nothing but descriptions.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,17 +14,23 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import track
+from memclf.cases import Cases, containers, state_key
 from memclf.exceptions import SimilarityError
+from memclf.protocols import LooksAtAll, Trusts, transforms
+from memclf.similarity.choices import Choices
+from memclf.similarity.columns import describe_other_values
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
+USE_GOWER = (
+    "Use GowerSimilarity, which compares numbers, categories and dates, or turn the columns into numbers with features="
+)
 
 
 class Similarity(BaseEstimator):
-    """Base of all similarities: write `compare`, and `_fit` and `_describe` if there is something to learn.
+    """Base of all similarities: define `compare`, and `_fit` and `_describe` if needed.
 
     Parameters common to all
     ------------------------
@@ -36,6 +42,9 @@ class Similarity(BaseEstimator):
     verbose : int
         Show a progress bar while extracting features.
     """
+
+    #: When two cases are alike, as the end of a sentence: "two cases are alike when ...". Pages show it.
+    label: ClassVar[str] = ""
 
     # Built-in similarities are in [0, 1], symmetric and reflexive by construction and skip the checks.
     lawful = False
@@ -51,27 +60,27 @@ class Similarity(BaseEstimator):
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """`fit` and `describe` in one go, looking at every case only once."""
-        X = _cases.as_cases(X)
+        cases = Cases.of(X)
         if sample_weight is None:
-            F = self._extract(X, y, fit=True)
+            F = self._extract(cases, y, fit=True)
             self._fit(F, y, None)
         else:  # a case of weight zero is described, but nothing is learned from it
-            sample_weight = positive_weights(sample_weight, _cases.count(X))
-            kept = np.flatnonzero(sample_weight)
-            labels = None if y is None else _cases.take(_cases.as_cases(y), kept)
-            F = self._extract(X, y, fit=True, kept=kept)
-            self._fit(_cases.take(F, kept), labels, sample_weight[kept])
+            sample_weight = positive_weights(sample_weight, len(cases))
+            counted = np.flatnonzero(sample_weight)
+            labels = None if y is None else containers.take(containers.as_container(y), counted)
+            F = self._extract(cases, y, fit=True, counted=counted)
+            self._fit(containers.take(F, counted), labels, sample_weight[counted])
         return self._describe(F)
 
     def describe(self, X: Any) -> Any:
         """The descriptions of the cases: all that comparing them will ever need."""
         check_is_fitted(self)
-        return self._describe(self._extract(_cases.as_cases(X), None, fit=False))
+        return self._describe(self._extract(Cases.of(X), None, fit=False))
 
     def trust(self, X: Any) -> Any:
         """How far the descriptions may be trusted, from 0 to 1, if the features can tell; None otherwise."""
-        features: Any = getattr(self, "features_", None)
-        return features.trust(X) if hasattr(features, "trust") else None
+        features = None if self.features is None else self.features_
+        return features.trust(Cases.of(X).data) if isinstance(features, Trusts) else None
 
     def compare(self, A: Any, B: Any) -> Array:
         """Similarities of descriptions, an array of shape ``(len(A), len(B))`` with values in [0, 1].
@@ -79,6 +88,16 @@ class Similarity(BaseEstimator):
         When the similarity is not symmetric, `A` holds memories and `B` cases.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compare(A, B)")
+
+    def choices(self, n: int) -> Choices:
+        """How many similarities training on n cases could have produced; bounds pay for them."""
+        if self.features is not None and transforms(self.features):
+            return self._choices(n) + Choices.unknown(f"the features ({type(self.features).__name__})")
+        return self._choices(n)
+
+    def _choices(self, n: int) -> Choices:
+        """`choices` without the features."""
+        return Choices.unknown(type(self).__name__)
 
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
         self.fitted_ = True
@@ -90,23 +109,30 @@ class Similarity(BaseEstimator):
         """Cases that are themselves the features, checked."""
         return X
 
-    def _extract(self, X: Any, y: Any, *, fit: bool, kept: Array | None = None) -> Any:
+    def _extract(self, cases: Cases, y: Any, *, fit: bool, counted: Array | None = None) -> Any:
         if self.features is None:
-            return self._check(X, fit=fit)
-        if not hasattr(self.features, "transform"):
+            return self._check(cases.data, fit=fit)
+        if not transforms(self.features):
             if not callable(self.features):
                 raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
             self.features_ = self.features
         elif fit:
-            some, labels = (X, y) if kept is None else (_cases.take(X, kept), y)
-            if kept is not None and y is not None:
-                labels = _cases.take(_cases.as_cases(y), kept)
-            self.features_ = clone(self.features)
-            if getattr(self.features_, "takes_all_at_once", False):
-                for name, value in (("n_jobs", self.n_jobs), ("verbose", self.verbose)):
-                    if getattr(self.features_, name) in (None, 0):
-                        setattr(self.features_, name, value)
-            self.features_.fit(some, labels)
+            self._fit_features(cases, y, counted)
+        if isinstance(self.features_, LooksAtAll):  # it remembers by itself; its rows may depend on all cases of a call
+            return self.features_.transform(cases.data)
+        return cases.remember(state_key(self.features_), self._extract_anew)
+
+    def _fit_features(self, cases: Cases, y: Any, counted: Array | None) -> None:
+        labels = y
+        if counted is not None:
+            cases = cases.take(counted)
+            labels = None if y is None else containers.take(containers.as_container(y), counted)
+        self.features_ = clone(self.features)
+        if isinstance(self.features_, LooksAtAll):
+            fill_in(self.features_, n_jobs=self.n_jobs, verbose=self.verbose)
+        self.features_.fit(cases.data, labels)
+
+    def _extract_anew(self, X: Any) -> Any:
         return extract(self.features_, X, n_jobs=self.n_jobs, verbose=self.verbose)
 
 
@@ -117,10 +143,19 @@ class NumericSimilarity(Similarity):
     accept_sparse: Any = False
 
     def _check(self, X: Any, *, fit: bool) -> Any:
-        return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+        if containers.is_table(X):  # first, so that an error about names comes before one about values
+            validate_data(self, X, reset=fit, skip_check_array=True)
+        try:
+            return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+        except (TypeError, ValueError) as error:
+            if others := describe_other_values(X):
+                raise ValueError(
+                    f"{type(self).__name__} needs numbers, but these columns hold other values: {others}. {USE_GOWER}"
+                ) from error
+            raise
 
-    def _extract(self, X: Any, y: Any, *, fit: bool, kept: Array | None = None) -> Any:
-        F = super()._extract(X, y, fit=fit, kept=kept)
+    def _extract(self, cases: Cases, y: Any, *, fit: bool, counted: Array | None = None) -> Any:
+        F = super()._extract(cases, y, fit=fit, counted=counted)
         if self.features is None:
             return F
         if not (sp.issparse(F) and self.accept_sparse):
@@ -142,40 +177,50 @@ def rows_of_numbers(F: Any) -> Array:
     if isinstance(F, np.ndarray) and F.dtype == object and F.ndim == 1:  # from a function, case by case
         lengths = {np.size(row) for row in F}
         if len(lengths) > 1:
-            raise ValueError(f"the feature function returned rows of different lengths: {sorted(lengths)}")
+            raise ValueError(
+                f"the feature function returned rows of different lengths: {sorted(lengths)}. A function given as "
+                "features gets one case at a time. If it takes all cases at once, give "
+                "features=sklearn.preprocessing.FunctionTransformer(function)"
+            )
         F = np.array([np.ravel(row) for row in F])
-    F = np.asarray(F, dtype=np.float64)
+    try:
+        F = np.asarray(F, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if others := describe_other_values(F):
+            raise ValueError(
+                f"the features returned values that are not numbers, in these columns: {others}. {USE_GOWER}"
+            ) from error
+        raise
     return F if F.ndim > 1 else F[:, None]
+
+
+def fill_in(part: Any, **given: Any) -> None:
+    """Set parameters of a part that the user left open (None or 0)."""
+    own = part.get_params(deep=False)
+    part.set_params(**{name: value for name, value in given.items() if name in own and own[name] in (None, 0)})
+
+
+def choices_of(similarity: Any, n: int) -> Choices:
+    """`Similarity.choices` of any object that can fit, describe and compare."""
+    return similarity.choices(n) if isinstance(similarity, Similarity) else Choices.unknown(type(similarity).__name__)
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
     """Features of all cases, in parallel chunks, in the order of the cases."""
-    n = _cases.count(X)
+    n = containers.count(X)
     workers = effective_n_jobs(n_jobs)
-    if getattr(features, "takes_all_at_once", False):
-        return features.transform(X)
     if workers == 1 and not verbose:
         return _extract_chunk(features, X)
-    parts = list(_cases.chunks(n, -(-n // (8 * workers))))
+    parts = list(containers.chunks(n, -(-n // (8 * workers))))
     run = Parallel(n_jobs=n_jobs, return_as="generator")
-    jobs = (delayed(_extract_chunk)(features, _cases.take(X, np.arange(n)[part])) for part in parts)
-    return _stack(list(track(run(jobs), total=len(parts), what="describing", verbose=verbose)))
+    jobs = (delayed(_extract_chunk)(features, containers.take(X, np.arange(n)[part])) for part in parts)
+    return containers.stack(list(track(run(jobs), total=len(parts), what="describing", verbose=verbose)))
 
 
 def _extract_chunk(features: Any, X: Any) -> Any:
-    if hasattr(features, "transform"):
+    if transforms(features):
         return features.transform(X)
-    return _cases.object_array([features(case) for case in _cases.as_sequence(X)])
-
-
-def _stack(parts: list[Any]) -> Any:
-    if any(sp.issparse(part) for part in parts):
-        return sp.vstack(parts, format="csr")
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return np.concatenate([np.asarray(part) for part in parts])
+    return containers.object_array([features(case) for case in containers.as_sequence(X)])
 
 
 def positive_weights(sample_weight: Any, n: int) -> Array:
@@ -191,13 +236,37 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
     extra = {}
     if sample_weight is not None and has_fit_parameter(similarity, "sample_weight"):
         extra["sample_weight"] = sample_weight
-    if hasattr(similarity, "fit_describe"):
-        return similarity.fit_describe(X, y, **extra)
-    return similarity.fit(X, y, **extra).describe(X)
+    if isinstance(similarity, Similarity):
+        return similarity.fit_describe(_argument(similarity, X), y, **extra)
+    data = Cases.of(X).data
+    return similarity.fit(data, y, **extra).describe(data)
+
+
+def describe(similarity: Any, X: Any) -> Any:
+    """Descriptions of the cases by any fitted similarity that keeps the contract."""
+    return similarity.describe(_argument(similarity, X))
+
+
+def trust(similarity: Any, X: Any) -> Any:
+    """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
+    return similarity.trust(_argument(similarity, X)) if isinstance(similarity, Trusts) else None
+
+
+def _argument(similarity: Any, X: Any) -> Any:
+    """memclf's own similarities take `Cases`, which remember descriptions; a user's `describe` takes plain data."""
+    own = isinstance(similarity, Similarity) and all(
+        method.__module__.startswith("memclf.") for method in (type(similarity).describe, type(similarity).fit_describe)
+    )
+    return Cases.of(X) if own else Cases.of(X).data
+
+
+def is_lawful(similarity: Any) -> bool:
+    """Whether values are in [0, 1], symmetric and reflexive by construction, so that checks may be skipped."""
+    return isinstance(similarity, Similarity) and bool(similarity.lawful)
 
 
 class OutOfRange(SimilarityError):
-    """A value that is no similarity, at row i and column j of a block; `compared` gives the cases their names."""
+    """A value outside [0, 1] at row i and column j of a block; `compared` names the cases."""
 
     def __init__(self, i: int, j: int, value: float):
         super().__init__(f"the similarity at row {i} and column {j} is {value}, not a number from 0 to 1")
@@ -205,7 +274,7 @@ class OutOfRange(SimilarityError):
 
 
 def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Array:
-    """Similarities of `A` and `B`, checked; `rows` and `columns` are the names of the cases in messages."""
+    """Similarities of `A` and `B`, checked; messages name cases by `rows` and `columns`."""
     try:
         return checked(similarity, similarity.compare(A, B), (len(rows), len(columns)))
     except OutOfRange as error:
@@ -215,6 +284,11 @@ def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Ar
             "a similarity is a number from 0 (nothing in common) to 1 (alike in all that matters). "
             "Turn a distance d into one with exp(-d) or 1 - d / largest_d."
         ) from error
+
+
+def compare_memories(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> Array:
+    """Similarities of all memories (rows) to all cases (columns), checked; messages count cases from `first`."""
+    return compared(similarity, memories, Z, indices, -1 - first - np.arange(containers.count(Z)))
 
 
 def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
@@ -230,7 +304,7 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
             f"{name}.compare must return one row per memory and one column per case, shape {shape}; "
             f"got shape {block.shape}"
         )
-    if getattr(similarity, "lawful", False) or not block.size:
+    if is_lawful(similarity) or not block.size:
         return block
     slack = LOOSE if given.dtype.kind == "f" and given.dtype.itemsize < 8 else SLACK
     low, high = block.min(), block.max()
@@ -241,5 +315,5 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
 
 
 def case_name(position: int) -> str:
-    """How messages call a case: training cases by row, cases to be answered by their place in the batch."""
+    """The name of a case in messages: its row in training, or its place in the batch."""
     return f"case {position}" if position >= 0 else f"new case {-position - 1}"

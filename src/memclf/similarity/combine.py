@@ -11,20 +11,23 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from memclf import _cases
 from memclf._numbers import Array
-from memclf.similarity.base import Similarity, checked, fit_describe
+from memclf.cases import Cases, containers
+from memclf.protocols import Compares
+from memclf.similarity.base import Similarity, checked, choices_of, describe, fit_describe, is_lawful, trust
+from memclf.similarity.choices import Choices
 
 
 class CombinedSimilarity(Similarity, _BaseComposition):
-    """Several opinions on what makes two cases alike, joined into one.
+    """Several similarities, joined into one by product, mean, minimum or maximum.
 
     Parameters
     ----------
     similarities : list of (name, similarity)
         The parts. Their parameters can be set and tuned as ``name__parameter``.
     how : {"product", "mean", "min", "max"}
-        "product" and "min" ask for likeness in all respects, "max" in any, "mean" trades one for another.
+        With "product" and "min" two cases must be alike for all parts, with "max" for one of them; with "mean" one
+        part can make up for another.
     weights : sequence or None
         For "mean" the weight of each part, for "product" its exponent. None: equal.
 
@@ -45,6 +48,8 @@ class CombinedSimilarity(Similarity, _BaseComposition):
            [0., 1.]])
     """
 
+    label = "several other similarities agree"
+
     def __init__(self, similarities: Any, how: str = "product", *, weights: Any = None):
         self.similarities = similarities
         self.how = how
@@ -59,32 +64,34 @@ class CombinedSimilarity(Similarity, _BaseComposition):
 
     @property
     def lawful(self) -> bool:  # type: ignore[override]
-        return all(getattr(part, "lawful", False) for _, part in self.similarities)
+        return all(is_lawful(part) for _, part in self.similarities)
+
+    def choices(self, n: int) -> Choices:
+        return sum((choices_of(part, n) for part in self.similarities_), Choices())
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         self._validate()
-        X = _cases.as_cases(X)
-        _cases.match(self, X, reset=True)
+        cases = Cases.of(X)
+        containers.check_columns(self, cases.data, reset=True)
         self.similarities_ = [clone(part) for _, part in self.similarities]
-        parts = [fit_describe(part, X, y, sample_weight) for part in self.similarities_]
+        parts = [fit_describe(part, cases, y, sample_weight) for part in self.similarities_]
         self.widths_ = [part.shape[1] if _is_matrix(part) else 0 for part in parts]
         self.sparse_ = [sp.issparse(part) for part in parts]
         return self._join(parts)
 
     def describe(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = _cases.as_cases(X)
-        _cases.match(self, X)
-        return self._join([part.describe(X) for part in self.similarities_])
+        cases = Cases.of(X)
+        containers.check_columns(self, cases.data)
+        return self._join([describe(part, cases) for part in self.similarities_])
 
     def trust(self, X: Any) -> Any:
-        found = [part.trust(X) for part in self.similarities_ if hasattr(part, "trust")]
-        found = [each for each in found if each is not None]
+        found = [each for part in self.similarities_ if (each := trust(part, X)) is not None]
         return np.minimum.reduce(found) if found else None
 
     def compare(self, A: Any, B: Any) -> Array:
         blocks = [
-            checked(part, part.compare(a, b), (_cases.count(a), _cases.count(b)))
+            checked(part, part.compare(a, b), (containers.count(a), containers.count(b)))
             for part, a, b in zip(self.similarities_, self._split(A), self._split(B), strict=True)
         ]
         if self.how == "min":
@@ -100,7 +107,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
         if not self.similarities:
             raise ValueError("similarities must hold at least one (name, similarity) pair")
         for entry in self.similarities:
-            if not (isinstance(entry, (tuple, list)) and len(entry) == 2 and hasattr(entry[1], "compare")):
+            if not (isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[1], Compares)):
                 raise TypeError(f"similarities must be (name, similarity) pairs, got {entry!r}")
         names = [name for name, _ in self.similarities]
         self._validate_names(names)
@@ -127,8 +134,8 @@ class CombinedSimilarity(Similarity, _BaseComposition):
     def _join(self, parts: list[Any]) -> Any:
         if all(_is_matrix(part) for part in parts):
             return sp.hstack(parts, format="csr") if any(self.sparse_) else np.hstack(parts)
-        rows = [[part[[i]] if sp.issparse(part) else part[i] for i in range(_cases.count(part))] for part in parts]
-        return _cases.object_array(list(zip(*rows, strict=True)))
+        rows = [[part[[i]] if sp.issparse(part) else part[i] for i in range(containers.count(part))] for part in parts]
+        return containers.object_array(list(zip(*rows, strict=True)))
 
     def _split(self, Z: Any) -> list[Any]:
         if isinstance(Z, np.ndarray) and Z.ndim == 2:
@@ -142,7 +149,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
             if kept:
                 columns.append(sp.vstack(column, format="csr"))
             else:
-                columns.append(np.array(column) if width else _cases.object_array(list(column)))
+                columns.append(np.array(column) if width else containers.object_array(list(column)))
         return columns
 
 

@@ -1,4 +1,4 @@
-"""The user's own function, or the user's own matrix, as a similarity."""
+"""A function or a matrix of the user as a similarity."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils.validation import validate_data
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import Cases, containers
 from memclf.similarity.base import Similarity, positive_weights, rows_of_numbers
+from memclf.similarity.choices import Choices
 
-WORTH_SHARING = 0.05  # seconds of work from which on workers are asked
+WORTH_SHARING = 0.05  # seconds of work that are worth starting workers for
 
 
 class FunctionSimilarity(Similarity):
-    """An expert's function as a similarity.
+    """A similarity that is computed by a function of two cases.
 
     Parameters
     ----------
@@ -44,6 +45,9 @@ class FunctionSimilarity(Similarity):
     >>> similarity.get_params()["scale"]
     10.0
     """
+
+    label = "a function of the user says so"
+    _pace = 0.0  # seconds that the function took for a pair, last time
 
     def __init__(
         self,
@@ -84,22 +88,24 @@ class FunctionSimilarity(Similarity):
                 f"the function's keyword arguments {sorted(reserved)} have names that FunctionSimilarity uses "
                 "itself; rename them in the function"
             )
-        strange = set(self._parameters) - set(_keywords(self.function, ()))
-        if strange and not _takes_anything(self.function):
+        extra = set(self._parameters) - set(_keywords(self.function, ()))
+        if extra and not _takes_any_keyword(self.function):
             raise TypeError(
-                f"{self._name()} has no keyword arguments {sorted(strange)}; "
-                f"it has {sorted(_keywords(self.function, ()))}"
+                f"{self.name} has no keyword arguments {sorted(extra)}; it has {sorted(_keywords(self.function, ()))}"
             )
         super()._fit(F, y, sample_weight)
 
+    def _choices(self, n: int) -> Choices:
+        return Choices()
+
     def _check(self, X: Any, *, fit: bool) -> Any:
-        if _cases.count(X) == 0:
+        if containers.count(X) == 0:
             raise ValueError("there are no cases: Found array with 0 sample(s)")
-        _cases.match(self, X, reset=fit)
+        containers.check_columns(self, X, reset=fit)
         return X
 
     def _describe(self, F: Any) -> Any:
-        Z = _cases.as_sequence(F)
+        Z = containers.as_sequence(F)
         if self.batched and isinstance(Z, np.ndarray) and Z.dtype == object and self.features is not None:
             kinds = {(np.shape(row), np.asarray(row).dtype.kind) for row in Z}
             if len(kinds) == 1 and kinds.pop()[1] in "fiub":  # a function of batches gets a matrix where it can
@@ -108,40 +114,48 @@ class FunctionSimilarity(Similarity):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.no_validation = True  # what a case may be is between the user and the function
+        tags.no_validation = True  # a case may be whatever the function takes
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
 
-    def _name(self) -> str:
-        return str(getattr(self.function, "__name__", repr(self.function)))
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return name_of(self.function)
 
     def compare(self, A: Any, B: Any) -> Array:
         if self.batched:
             return self.function(A, B, **self._parameters)
         workers = effective_n_jobs(self.n_jobs)
-        n = _cases.count(B)
-        pairs = _cases.count(A) * n
-        if workers == 1 or pairs * getattr(self, "_pace", 0.0) < WORTH_SHARING:
+        n = containers.count(B)
+        pairs = containers.count(A) * n
+        if workers == 1 or pairs * self._pace < WORTH_SHARING:
             start = time.perf_counter()
             block = _pairs(self.function, A, B, self._parameters)
-            self._pace = (time.perf_counter() - start) / max(1, pairs)  # seconds for a pair, to decide next time
+            self._pace = (time.perf_counter() - start) / max(1, pairs)
             return block
-        parts = _cases.chunks(n, -(-n // (4 * workers)))
+        parts = containers.chunks(n, -(-n // (4 * workers)))
         run = Parallel(n_jobs=self.n_jobs)
         return np.hstack(run(delayed(_pairs)(self.function, A, B[part], self._parameters) for part in parts))
 
 
+def name_of(function: Any) -> str:
+    """The name of a function; partial functions and callable objects have none, so it is how they print."""
+    return str(getattr(function, "__name__", repr(function)))
+
+
 def _pairs(function: Callable[..., Any], A: Any, B: Any, parameters: dict[str, Any]) -> Array:
-    out = np.empty((_cases.count(A), _cases.count(B)))
+    out = np.empty((containers.count(A), containers.count(B)))
     for i, a in enumerate(A):
         for j, b in enumerate(B):
             value = function(a, b, **parameters)
             try:
                 out[i, j] = float(value)  # float, because numpy would take None for NaN
             except (TypeError, ValueError) as error:
-                name = getattr(function, "__name__", repr(function))
-                raise TypeError(f"{name} must return one number for two cases, it returned {value!r}") from error
+                raise TypeError(
+                    f"{name_of(function)} must return one number for two cases, it returned {value!r}"
+                ) from error
     return out
 
 
@@ -158,7 +172,7 @@ def _keywords(function: Any, besides: Any) -> dict[str, Any]:
     }
 
 
-def _takes_anything(function: Any) -> bool:
+def _takes_any_keyword(function: Any) -> bool:
     try:
         kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):
@@ -167,11 +181,10 @@ def _takes_anything(function: Any) -> bool:
 
 
 class Precomputed(Similarity):
-    """Similarities computed elsewhere.
+    """Similarities that the user has computed; X is their matrix.
 
     ``fit`` takes the square matrix of the training cases. Later, ``X[i, j]`` is the similarity of training case
-    j (as a memory) to new case i, one column per training case, as for scikit-learn's precomputed kernels. The
-    only similarity for which an n x n array exists.
+    j (as a memory) to new case i, one column per training case, as for scikit-learn's precomputed kernels.
 
     Examples
     --------
@@ -181,11 +194,13 @@ class Precomputed(Similarity):
     array([[0.7]])
     """
 
+    label = "a matrix of the user says so"
+
     def __init__(self) -> None:
         pass
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, Cases.of(X).data, dtype=np.float64)
         if sample_weight is not None:
             positive_weights(sample_weight, len(X))
         if X.shape[0] != X.shape[1]:
@@ -195,6 +210,9 @@ class Precomputed(Similarity):
             )
         self.fitted_ = True
         return np.hstack([np.arange(len(X), dtype=np.float64)[:, None], X])
+
+    def _choices(self, n: int) -> Choices:
+        return Choices()
 
     def _check(self, X: Any, *, fit: bool) -> Any:
         return validate_data(self, X, reset=fit, dtype=np.float64)

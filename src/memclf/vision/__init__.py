@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memclf.vision.corruptions import CORRUPTIONS, corrupt
-    from memclf.vision.images import ImageCollection, read_image
+    from memclf.vision.files import read_image
+    from memclf.vision.images import ImageCollection
     from memclf.vision.nets import ImageClassifier
 
 __all__ = ["CORRUPTIONS", "ImageClassifier", "ImageCollection", "corrupt", "features", "read_image"]
@@ -17,7 +18,7 @@ _HOMES = {
     "CORRUPTIONS": "corruptions",
     "corrupt": "corruptions",
     "ImageCollection": "images",
-    "read_image": "images",
+    "read_image": "files",
     "ImageClassifier": "nets",
 }
 _NEEDED = {"PIL", "cv2", "torch", "torchvision", "timm", "skorch", "safetensors"}

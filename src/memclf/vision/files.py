@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ _pillow = threading.Lock()
 
 
 def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, max_bytes: int = MAX_BYTES) -> Pixels:
-    """One image file as a uint8 array of height x width x 3, upright; errors name the file."""
+    """Read one image file as a uint8 array of height x width x 3, upright; errors name the file."""
     path = Path(path)
     try:
         size = path.stat().st_size
@@ -38,12 +39,12 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
     if not content:
         raise ImageError(f"{path} is empty")
     try:
-        with _opened(content, max_pixels) as image:
+        with _open(content, max_pixels) as image:
             width, height = image.size
             if width * height > max_pixels:
                 raise ImageError(f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
             upright = ImageOps.exif_transpose(image)
-            return _pillow_to_rgb(upright if upright is not None else image, str(path))
+            return _pillow_to_rgb(image if upright is None else upright, image.format, str(path))
     except ImageError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -54,8 +55,8 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
         raise ImageError(f"{path} is broken or truncated: {error}") from error
 
 
-def _opened(content: bytes, max_pixels: int) -> Image.Image:
-    """The image with its header read. Pillow's own limit gives way to the caller's when that is higher."""
+def _open(content: bytes, max_pixels: int) -> Image.Image:
+    """Read the header of an image; if `max_pixels` is higher than Pillow's own limit, it replaces it."""
     with _pillow:
         usual = Image.MAX_IMAGE_PIXELS
         if usual is not None and max_pixels > usual:
@@ -66,13 +67,16 @@ def _opened(content: bytes, max_pixels: int) -> Image.Image:
             Image.MAX_IMAGE_PIXELS = usual
 
 
-def _pillow_to_rgb(image: Image.Image, name: str) -> Pixels:
+def _pillow_to_rgb(image: Image.Image, file_format: str | None, name: str) -> Pixels:
     if image.mode.startswith("I;16"):
         return as_rgb((np.asarray(image) >> 8).astype(np.uint8), name)
-    if image.mode == "I":  # Pillow opens 16-bit files in this mode too
+    if image.mode == "I":  # 32-bit TIFF files, and with an older Pillow 16-bit PNG files
         values = np.asarray(image)
-        if values.min() < 0 or values.max() > 65535:
-            raise ValueError(f"its values go from {values.min()} to {values.max()}, beyond 16 bits")
+        if values.min() < 0 or values.max() > 65535 or (file_format == "TIFF" and 0 < values.max() < 256):
+            raise ImageError(
+                f"{name} is a 32-bit image with values from {values.min()} to {values.max()}, and which value is white "
+                "is not known. Convert it to 8 or 16 bits, or read it yourself and pass an array of floats from 0 to 1"
+            )
         return as_rgb((values >> 8).astype(np.uint8), name)
     if image.mode == "F":
         return as_rgb(np.asarray(image), name)
@@ -82,7 +86,7 @@ def _pillow_to_rgb(image: Image.Image, name: str) -> Pixels:
 
 
 def as_rgb(image: Any, name: str) -> Pixels:
-    """An array of one image as uint8 of height x width x 3."""
+    """One image given as an array, as uint8 of height x width x 3; errors call it by its name."""
     image = np.asarray(image)
     if not image.size:
         raise ImageError(f"{name} has shape {image.shape}; an image has at least one pixel")
@@ -93,7 +97,11 @@ def as_rgb(image: Any, name: str) -> Pixels:
     if image.ndim == 2:
         return np.repeat(image[:, :, None], 3, axis=2)
     if image.ndim != 3 or image.shape[2] not in (3, 4):
-        raise ImageError(f"{name} has shape {image.shape}; an image is h x w, h x w x 3 (RGB) or h x w x 4 (RGBA)")
+        channels_first = image.ndim == 3 and image.shape[0] in (1, 3, 4)
+        hint = "; its channels seem to come first: np.moveaxis(image, 0, -1) brings them last" if channels_first else ""
+        raise ImageError(
+            f"{name} has shape {image.shape}; an image is h x w, h x w x 3 (RGB) or h x w x 4 (RGBA){hint}"
+        )
     if image.shape[2] == 3:
         return np.ascontiguousarray(image)
     alpha = image[:, :, 3:].astype(np.uint16)
@@ -103,14 +111,26 @@ def as_rgb(image: Any, name: str) -> Pixels:
 def _to_bytes(image: Array, name: str) -> Pixels:
     if image.dtype == bool:
         return image.astype(np.uint8) * np.uint8(255)
-    if image.dtype.kind != "f" or not (image.min() >= 0 and image.max() <= 1):
-        seen = f"from {image.min()} to {image.max()}" if image.dtype.kind in "fiu" else "of no use"
-        raise ImageError(f"{name} holds {image.dtype} {seen}; images are uint8 from 0 to 255 or floats from 0 to 1")
-    return np.rint(image * 255).astype(np.uint8)
+    if image.dtype.kind == "f" and image.min() >= 0 and image.max() <= 1:
+        return np.rint(image * 255).astype(np.uint8)
+    wanted = "images are uint8 from 0 to 255 or floats from 0 to 1"
+    if image.dtype.kind not in "fiu":
+        raise ImageError(f"{name} holds {image.dtype}; {wanted}")
+    low, high = image.min(), image.max()
+    remedy = ".astype(np.uint8) makes it one" if low >= 0 and high <= 255 else "divide it by the value of white"
+    raise ImageError(f"{name} holds {image.dtype} from {low} to {high}; {wanted}: {remedy}")
 
 
-def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
-    """The image at this height and width."""
+def as_height_width(size: Any, name: str, least: int) -> tuple[int, int]:
+    """Height and width, from one number of pixels or two; errors call the parameter by its name."""
+    pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+    if len(pair) != 2 or any(isinstance(s, bool) or not isinstance(s, Integral) or s < least for s in pair):
+        raise ValueError(f"{name} must be a number of pixels or (height, width), at least {least}; got {size!r}")
+    return int(pair[0]), int(pair[1])
+
+
+def resize(image: Pixels, size: tuple[int, int]) -> Pixels:
+    """The image at this height and width, whatever its proportions."""
     if image.shape[:2] == size:
         return image
     smaller = image.shape[0] >= size[0] and image.shape[1] >= size[1]
@@ -119,7 +139,7 @@ def resized(image: Pixels, size: tuple[int, int]) -> Pixels:
 
 
 def window(image: Pixels, left: int, top: int, side: int) -> Pixels:
-    """A square of an image; what lies beyond its edge is mirrored."""
+    """Cut a square from an image; beyond the edge the image is mirrored."""
     height, width = image.shape[:2]
     beyond = (max(0, -top), max(0, top + side - height), max(0, -left), max(0, left + side - width))
     framed = cv2.copyMakeBorder(image, *beyond, cv2.BORDER_REFLECT_101) if any(beyond) else image

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Sized
 from pathlib import Path
 from types import EllipsisType
-from typing import Any, Self, overload
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from memclf._cases import chunks, is_table, object_array
 from memclf._numbers import Array
+from memclf.cases import Collection
+from memclf.cases.containers import chunks, object_array
 from memclf.exceptions import ImageError
-from memclf.vision.files import IMAGE_SUFFIXES, MAX_BYTES, MAX_PIXELS, Pixels, as_rgb, read_image, resized
-from memclf.vision.kept import Kept, Notes
-from memclf.vision.listing import check_files, list_csv, list_folder, list_path
+from memclf.vision.cache import FeatureCache, PixelCache
+from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
+from memclf.vision.corruptions.apply import MIN_SIDE, check
+from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
+from memclf.vision.files import MAX_BYTES, MAX_PIXELS, Pixels, as_height_width, as_rgb, read_image
 
-__all__ = ["IMAGE_SUFFIXES", "ImageCollection", "Pixels", "as_images", "read_image"]
+__all__ = ["ImageCollection", "as_images"]
 
-KEPT_BYTES = 2**30  # of images that `read_once` keeps
-READ_AHEAD = 32  # images that a walk through files decodes at a time
+CACHED_BYTES = 2**30  # of pixels that a remembered collection keeps
+READ_AHEAD = 32  # images that a pass through files decodes at a time
 
 
-class ImageCollection:
-    """Images that behave like an array: ``len``, an index gives one image, a slice or index array a collection.
+class _Memory(NamedTuple):
+    """What is remembered about all images of a collection and of those picked from it."""
+
+    pixels: PixelCache
+    features: FeatureCache
+
+
+class ImageCollection(Collection):
+    """Images that behave like an array: a number picks one image, a slice or index array a collection.
 
     Every image comes out as a uint8 array of height x width x 3. Grey images are repeated on three channels,
     transparent ones are laid on white, files are turned upright by their EXIF orientation. Sizes may differ.
@@ -41,8 +51,8 @@ class ImageCollection:
     info : list of dict or None
         More about each image (a face, a box), for expert features; taken along as well.
     keys : sequence of str or None
-        Names of the images, on which the random draws of corruptions depend. Files are known by their path
-        (relative to the folder or CSV they came from), arrays by their pixels.
+        Names of the images, on which the random draws of corruptions depend. The key of a file is its path
+        (relative to the folder or CSV file it came from); without a key, an array's pixels are its key.
     max_pixels, max_bytes : int
         Files beyond these limits are refused before they are decoded.
 
@@ -69,9 +79,11 @@ class ImageCollection:
             labels = found.labels if labels is None else labels
             info = found.info if info is None else info
             keys = found.keys if keys is None else keys
+        elif isinstance(images, ImageCollection):
+            raise TypeError("images is an ImageCollection already; use it as it is")
         self.max_pixels, self.max_bytes = int(max_pixels), int(max_bytes)
-        self._sources, names = _as_sources(images)
-        keys = names if keys is None else [str(key) for key in keys]
+        self._sources, paths = as_sources(images)
+        keys = paths if keys is None else [str(key) for key in keys]
         n = len(self._sources)
         for name, values in (("labels", labels), ("info", info), ("keys", keys)):
             if values is not None and len(values) != n:
@@ -79,10 +91,10 @@ class ImageCollection:
         self.labels: Array | None = None if labels is None else np.asarray(labels)
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
-        self._steps: tuple[_Corrupt | _Perturb, ...] = ()
-        self._kept: Kept | None = None
-        self._notes: Notes | None = None
-        self._rows: Array | None = None  # where the images are in `_kept` and `_notes`
+        self._changes: tuple[Change, ...] = ()
+        self._memory: _Memory | None = None
+        self._rows: Array | None = None  # where the images are in the memory
+        self._version: tuple[Change, ...] = ()  # which version of the images the memory is asked about
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], **options: Any) -> Self:
@@ -148,18 +160,29 @@ class ImageCollection:
             if not -len(self) <= index < len(self):
                 raise IndexError(f"there is no image {index}; there are {len(self)}")
             return self._image(int(index) % len(self))
-        if isinstance(index, tuple) or not (isinstance(index, slice) or hasattr(index, "__len__")):
+        if isinstance(index, tuple) or not isinstance(index, (slice, Sized)):
             raise IndexError(f"images are indexed along one dimension, by positions or a slice; got {index!r}")
-        rows = np.arange(len(self))[index if isinstance(index, slice) else np.asarray(index, dtype=_kind(index))]
+        if not isinstance(index, slice):
+            index = np.asarray(index, dtype=None if len(index) else np.intp)  # numpy takes [] for a list of floats
+        rows = np.arange(len(self))[index]
         if rows.ndim != 1:
             raise IndexError(f"images are indexed along one dimension, got positions of shape {np.shape(index)}")
-        picked = object.__new__(type(self))
-        picked.__dict__.update(self.__dict__)
-        picked._sources = self._sources[rows]
+        picked = self._copy()
+        picked._sources = self._sources[index]  # of a slice a view: pixels are never written to
         for name in ("labels", "info", "_keys", "_rows"):
             values = getattr(self, name)
             setattr(picked, name, None if values is None else values[rows])
         return picked
+
+    def take(self, rows: Array) -> Self:
+        """The collection of the images at these positions."""
+        return self[np.asarray(rows)]
+
+    def _copy(self) -> Self:
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.labels = None if self.labels is None else self.labels.copy()
+        return copy
 
     def __iter__(self) -> Iterator[Pixels]:
         return (self._image(position) for position in range(len(self)))
@@ -174,8 +197,8 @@ class ImageCollection:
     def __repr__(self) -> str:
         kind = "arrays" if not any(isinstance(source, Path) for source in self._sources[:1]) else "files"
         classes = "" if self.labels is None else f", {len(set(self.labels.tolist()))} classes"
-        steps = "".join(f", {step}" for step in self._steps)
-        return f"{type(self).__name__}({len(self)} {kind}{classes}{steps})"
+        changes = "".join(f", {change}" for change in self._changes)
+        return f"{type(self).__name__}({len(self)} {kind}{classes}{changes})"
 
     # ------------------------------------------------------------------------------------------ what is in it
 
@@ -188,6 +211,10 @@ class ImageCollection:
         """The name of an image, on which corruptions depend; None: its pixels are its name."""
         return None if self._keys is None else self._keys[position]
 
+    def info_of(self, position: int) -> Any:
+        """What else is known about an image (a face, a box), None if nothing is."""
+        return None if self.info is None else self.info[position]
+
     def corrupted(
         self,
         name: str,
@@ -195,87 +222,76 @@ class ImageCollection:
         *,
         seed: int = 0,
         preset: str = "imagenet-c",
-        at: tuple[int, int] | None = None,
+        at: int | tuple[int, int] | None = None,
     ) -> Self:
         """The same images under a corruption, made when they are read.
 
-        With `at` (height, width), images are resized to it, corrupted there, and brought back to their own size: blur
-        of a few pixels then means less or more of the picture.
+        With `at` (height and width), images are resized to it, corrupted there, and brought back to their own size:
+        a blur of a few pixels then means less or more of the picture.
 
         >>> images = ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8))
         >>> images.corrupted("contrast", 3)
         ImageCollection(2 arrays, contrast 3)
         """
-        from memclf.vision.corruptions import check
+        severity = check(name, severity, preset)
+        size = None if at is None else as_height_width(at, "at", least=MIN_SIDE)
+        new = self._changed(CorruptionChange(name, severity, seed, preset, size))
+        new._memory, new._rows, new._version = None, None, ()
+        return new
 
-        check(name, severity, preset)
-        return self._with(_Corrupt(name, severity, seed, preset, at))
-
-    def perturbed(self, name: str | None = None, *, seed: int = 0) -> Self:
+    def perturbed(self, *, seed: int = 0) -> Self:
         """The same images, changed a little in ways that are no corruptions; see `memclf.vision.perturbations`.
 
-        Without a name, the kind is drawn for every image. What is computed about them is remembered if these images
-        remember.
+        If these images are remembered, so are the perturbed ones, apart from them.
 
-        >>> ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8)).perturbed("tint")
-        ImageCollection(2 arrays, tint)
+        >>> ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8)).perturbed()
+        ImageCollection(2 arrays, perturbed)
         """
-        from memclf.vision.perturbations import check
-
-        check(name)
-        new = self._with(_Perturb(name, seed))
-        if self._notes is not None:
-            new._notes, new._rows = self._notes.about(f"{name} {seed}"), self._rows
+        change = PerturbationChange(seed)
+        new = self._changed(change)
+        new._version = (*self._version, change)
         return new
 
-    def _with(self, step: _Corrupt | _Perturb) -> Self:
-        new = self[:]
-        new._steps = (*self._steps, step)
-        new._kept = new._notes = new._rows = None  # those were about other pixels
+    def _changed(self, change: Change) -> Self:
+        new = self._copy()
+        new._changes = (*self._changes, change)
         return new
 
-    def read_once(self, max_bytes: int = KEPT_BYTES) -> Self:
-        """The same images, each kept in memory once it has been read, as long as all of them stay below `max_bytes`.
+    def remembered(self, max_bytes: int = CACHED_BYTES) -> Self:
+        """The same images, with a memory: none is read twice, no feature or embedding is computed twice.
 
-        For work that looks at every image twice, as describing it and classifying it. What is picked from this
-        collection keeps images in the same place.
+        Pixels are kept in memory up to `max_bytes`. What is picked from this collection shares its memory, which ends
+        with the last of them.
         """
-        if self._kept is not None or not (self._steps or any(isinstance(source, Path) for source in self._sources)):
+        if self._memory is not None:
             return self
-        new = self[:]
-        new._kept = Kept(max_bytes)
-        new._rows = np.arange(len(self)) if self._rows is None else self._rows
+        new = self._copy()
+        new._memory = _Memory(PixelCache(max_bytes), FeatureCache(len(self)))
+        new._rows = np.arange(len(self))
         return new
-
-    def remembering(self) -> Self:
-        """The same images, about which nothing is computed twice: neither expert features nor embeddings.
-
-        For work in which several classifiers look at the same images. What is picked from this collection shares
-        what is remembered.
-        """
-        if self._notes is not None:
-            return self
-        new = self[:]
-        new._notes = Notes(len(self))
-        new._kept, new._rows = None, np.arange(len(self))
-        return new.read_once()
 
     @property
-    def remembers(self) -> bool:
-        """Whether what is computed about these images is kept; see `remembering`."""
-        return self._notes is not None
+    def has_memory(self) -> bool:
+        """Whether `compute_once` remembers; see `remembered`."""
+        return self._memory is not None
 
-    def noted(self, name: str, compute: Callable[[Self], Array]) -> Array:
-        """``compute(images)``, one row per image; a remembering collection computes what it does not know yet.
+    def compute_once(self, name: str, compute: Callable[[Self], Array]) -> Array:
+        """``compute(images)``, one row per image; with a memory, only for the images it has no row of.
 
-        `name` says what is computed: the same name, the same numbers.
+        `name` identifies the computation: the same name must mean the same numbers.
         """
-        if self._notes is None or self._rows is None:
+        if self._memory is None or self._rows is None:
             return compute(self)
-        return self._notes.rows(name, self._rows, lambda missing: compute(self[missing]))
+        key = (self._version, name)
+        return self._memory.features.rows(key, self._rows, lambda missing: compute(self[missing]))
+
+    # Former names, until the core calls `remembered` and `compute_once`.
+    read_once = remembering = remembered
+    remembers = has_memory
+    noted = compute_once
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None, "_notes": None, "_rows": None}
+        return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}
 
     def broken(self, n_jobs: int | None = None) -> dict[int, str]:
         """Positions of the images that cannot be read, and why; an empty dictionary if all can.
@@ -283,10 +299,10 @@ class ImageCollection:
         >>> ImageCollection(np.zeros((2, 64, 64, 3), dtype=np.uint8)).broken()
         {}
         """
-        work = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._complaint)(i) for i in range(len(self)))
-        return {position: said for position, said in enumerate(work) if said is not None}
+        errors = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._find_error)(i) for i in range(len(self)))
+        return {position: error for position, error in enumerate(errors) if error is not None}
 
-    def _complaint(self, position: int) -> str | None:
+    def _find_error(self, position: int) -> str | None:
         try:
             self._read(position)
         except ImageError as error:
@@ -294,110 +310,37 @@ class ImageCollection:
         return None
 
     def loaded(self, n_jobs: int | None = None) -> Self:
-        """The same images, all decoded and held in memory, with `n_jobs` threads at work."""
-        new = self[:]
-        new._sources = object_array(self.map(_itself, n_jobs=n_jobs))
-        new._steps, new._kept = (), None
-        new._rows = self._rows if self._notes is not None else None
+        """The same images, all read and held in memory; `n_jobs` threads read them."""
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(list)(self[part]) for part in chunks(len(self), READ_AHEAD)
+        )
+        new = self._copy()
+        new._sources = object_array([image for part in parts for image in part])
+        new._changes = ()
         return new
 
-    def map(self, function: Any, n_jobs: int | None = None) -> list[Any]:
-        """``function(image)`` for every image, in order, with `n_jobs` threads; images are read as they are needed."""
-        if n_jobs in (None, 1):
-            return [function(image) for image in self]
-        work = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_apply)(function, self, part) for part in chunks(len(self), READ_AHEAD)
-        )
-        return [value for part in work for value in part]
-
     def _image(self, position: int) -> Pixels:
-        if self._kept is None or self._rows is None:
+        in_memory = not self._changes and not isinstance(self._sources[position], Path)
+        if in_memory or self._memory is None or self._rows is None:
             return self._read(position)
-        row = int(self._rows[position])
-        image = self._kept.images.get(row)
-        return self._kept.keep(row, self._read(position)) if image is None else image
+        key = (self._version, int(self._rows[position]))
+        return self._memory.pixels.get(key, lambda: self._read(position))
 
     def _read(self, position: int) -> Pixels:
         source = self._sources[position]
+        name = str(source) if isinstance(source, Path) else f"image {position}"
         if isinstance(source, Path):
             image = read_image(source, max_pixels=self.max_pixels, max_bytes=self.max_bytes)
         else:
-            image = as_rgb(source, f"image {position}")
-        for step in self._steps:
-            image = step(image, self.key(position))
+            image = as_rgb(source, name)
+        try:
+            for change in self._changes:
+                image = change(image, self.key(position))
+        except ImageError as error:
+            raise ImageError(f"{name}: {error}") from error
         return image
-
-
-class _Corrupt:
-    """One corruption with its settings, applied to images as they are read."""
-
-    def __init__(self, name: str, severity: int, seed: int, preset: str, at: tuple[int, int] | None = None):
-        self.name, self.severity, self.seed, self.preset, self.at = name, severity, seed, preset, at
-
-    def __call__(self, image: Pixels, key: str | None) -> Pixels:
-        from memclf.vision.corruptions import corrupt
-
-        own = image.shape[:2]
-        image = image if self.at is None else resized(image, self.at)
-        image = corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
-        return image if self.at is None else resized(image, (own[0], own[1]))
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.severity}"
-
-
-class _Perturb:
-    """One mild perturbation, applied to images as they are read."""
-
-    def __init__(self, name: str | None, seed: int):
-        self.name, self.seed = name, seed
-
-    def __call__(self, image: Pixels, key: str | None) -> Pixels:
-        from memclf.vision.perturbations import perturb
-
-        return perturb(image, self.name, seed=self.seed, key=key)
-
-    def __str__(self) -> str:
-        return self.name or "perturbed"
 
 
 def as_images(X: Any) -> ImageCollection:
     """X as a collection: itself, or made from arrays or paths."""
     return X if isinstance(X, ImageCollection) else ImageCollection(X)
-
-
-def _itself(image: Pixels) -> Pixels:
-    return image
-
-
-def _apply(function: Any, images: ImageCollection, part: slice) -> list[Any]:
-    return [function(image) for image in images[part]]
-
-
-def _kind(index: Any) -> Any:
-    """An empty list of positions is no list of floats."""
-    return None if len(index) else np.intp
-
-
-def _as_sources(images: Any) -> tuple[Any, list[str] | None]:
-    """Something with one entry per image that can be picked from, and the keys of files."""
-    if isinstance(images, ImageCollection):
-        raise TypeError("this is an ImageCollection already")
-    if isinstance(images, np.ndarray) and images.dtype != object and images.dtype.kind not in "US":
-        if images.ndim == 3 and images.shape[2] in (3, 4):
-            raise ImageError(f"an array of shape {images.shape} is one image; wrap it in a list")
-        if images.ndim not in (3, 4):
-            raise ImageError(f"images come as n x h x w or n x h x w x channels, got an array of shape {images.shape}")
-        return images, None
-    if is_table(images):
-        raise TypeError("images come as arrays or paths, not as a table; write it to a CSV file and use from_csv")
-    entries = list(images)
-    for position, entry in enumerate(entries):
-        if isinstance(entry, (str, os.PathLike)):
-            entries[position] = Path(entry)
-        elif not hasattr(entry, "__array__"):
-            raise TypeError(f"image {position} is a {type(entry).__name__}; images are arrays or paths of files")
-    check_files(entry for entry in entries if isinstance(entry, Path))
-    if entries and all(isinstance(entry, Path) for entry in entries):
-        return object_array(entries), [path.as_posix() for path in entries]
-    return object_array(entries), None

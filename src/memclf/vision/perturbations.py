@@ -1,8 +1,8 @@
-"""Mild perturbations: other changes than the corruptions, on which a classifier learns how far to trust its parts.
+"""Mild perturbations, which are no corruptions: answers are calibrated on held-out images under them.
 
-Weights and levels are learned on held-out training images under these. None of them is one of the 19 corruptions
-that robustness is measured with, nor a stronger or weaker version of one: no noise, no blur, no weather, no change of
-brightness, contrast or saturation as a whole, no compression. What is shown in an image stays where it is.
+None of them is one of the 19 corruptions that robustness is measured with, nor a stronger or weaker version of one:
+no noise, blur, weather or compression, no change of brightness, contrast or saturation of the whole image. What an
+image shows stays where it is.
 """
 
 from __future__ import annotations
@@ -13,30 +13,24 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.vision.corruptions.draws import Key, generator
-from memclf.vision.corruptions.pixels import Pixels
+from memclf.vision.draws import Key, generator
+from memclf.vision.files import Pixels
 
-Change = Callable[[Array, np.random.Generator, float], Array]  # of an image from 0 to 1, with a strength from 0 to 1
+# (image from 0 to 1, generator, strength from 0 to 1) -> changed image
+Change = Callable[[Array, np.random.Generator, float], Array]
 
 
-def perturb(image: Pixels, name: str | None = None, *, seed: int = 0, key: Key | None = None) -> Pixels:
-    """One image, changed a little. Strength and place are drawn from seed and key, and the kind, if none is named.
+def perturb(image: Pixels, *, seed: int = 0, key: Key | None = None) -> Pixels:
+    """Change one image a little. Kind, strength and place are drawn from seed and key.
 
     >>> image = np.full((64, 64, 3), 128, dtype=np.uint8)
-    >>> perturb(image, "tint").shape
+    >>> perturb(image, key="leaf/900.jpg").shape
     (64, 64, 3)
     """
-    check(name)
-    rng = generator(seed, key, name or "perturbed", 0, image)
-    name = list(PERTURBATIONS)[int(rng.integers(len(PERTURBATIONS)))] if name is None else name
-    changed = PERTURBATIONS[name](image.astype(np.float32) / 255, rng, float(rng.uniform(0.2, 1.0)))
+    rng = generator(seed, key, "perturbed", 0, image)
+    change = list(PERTURBATIONS.values())[int(rng.integers(len(PERTURBATIONS)))]
+    changed = change(image.astype(np.float32) / 255, rng, float(rng.uniform(0.2, 1.0)))
     return np.asarray(np.clip(np.rint(changed * 255), 0, 255), dtype=np.uint8)
-
-
-def check(name: str | None) -> None:
-    """Complain about a name that is none."""
-    if name is not None and name not in PERTURBATIONS:
-        raise ValueError(f"there is no perturbation {name!r}; there are {', '.join(PERTURBATIONS)}")
 
 
 def tint(x: Array, rng: np.random.Generator, strength: float) -> Array:

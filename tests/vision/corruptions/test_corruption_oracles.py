@@ -9,9 +9,10 @@ import pytest
 from PIL import Image
 from scipy import ndimage, stats
 
-from memclf.vision.corruptions import corrupt, draws, noise
-from memclf.vision.corruptions.blur import _near_by, disk
-from memclf.vision.corruptions.digital import _smoothed
+from memclf.vision import draws
+from memclf.vision.corruptions import corrupt, noise
+from memclf.vision.corruptions.blur import _draw_sources, disk
+from memclf.vision.corruptions.digital import _smooth
 from memclf.vision.corruptions.motion import motion, steps
 from memclf.vision.corruptions.plasma import START, plasma
 from memclf.vision.corruptions.table import parameters
@@ -158,7 +159,7 @@ def test_glass_blur_finds_the_pixels_that_the_walk_would_copy(max_delta):
     height, width = image.shape[:2]
     size = (2, height - 2 * max_delta, width - 2 * max_delta)
     down, right = np.random.default_rng(3).integers(-max_delta, max_delta, size=size, dtype=np.int32)
-    source = _near_by(height, width, max_delta, np.random.default_rng(3))
+    source = _draw_sources(height, width, max_delta, np.random.default_rng(3))
     fast = image.reshape(-1, 3)[source].reshape(image.shape)
     np.testing.assert_array_equal(fast, slow_glass(image, max_delta, down, right))
 
@@ -212,7 +213,7 @@ def test_contrast_draws_channels_towards_their_means(severity):
 def test_displacements_are_smoothed_as_by_scipy_also_when_the_kernel_is_longer_than_the_image(sigmas):
     field = np.random.default_rng(1).uniform(-1, 1, (61, 90)).astype(np.float32)
     exact = ndimage.gaussian_filter(field.astype(float), sigmas, mode="reflect", truncate=3)
-    np.testing.assert_allclose(_smoothed(field, sigmas), exact, atol=1e-5)
+    np.testing.assert_allclose(_smooth(field, sigmas), exact, atol=1e-5)
 
 
 @pytest.mark.parametrize("severity", SEVERITIES)

@@ -12,9 +12,9 @@ from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import LeafColours
-from memclf.vision.features.leaf_augment import in_turn, outlined
-from memclf.vision.features.leaf_light import noise_of, without_dirt, without_impulses, without_noise, work_size
-from memclf.vision.features.leaf_net import chances, shipped
+from memclf.vision.features.leaf_augment import order_of_showing, prepare
+from memclf.vision.features.leaf_light import noise_of, remove_dirt, remove_impulses, remove_noise, work_size
+from memclf.vision.features.leaf_net import chances, load_shipped
 
 GREEN, BROWN = (72, 118, 42), (128, 72, 34)
 PURPLE, WHITE_SPOT, BLACK = (120, 60, 150), (225, 190, 235), (20, 20, 25)
@@ -133,7 +133,7 @@ def test_a_picture_without_a_leaf_has_defined_numbers():
 
 def test_when_nothing_is_leaf_all_numbers_are_zero_and_so_are_the_masks():
     model = LeafColours(details=True)
-    model.coefficients_ = shipped()
+    model.coefficients_ = load_shipped()
     model.coefficients_["out.bias"] = np.repeat([50.0, 0.0, 0.0], 4).astype(np.float32)  # all background
     image, _ = drawn_leaf()
     assert model.transform([image]).tolist() == [[0.0] * 4]
@@ -189,14 +189,14 @@ def test_the_network_that_is_evaluated_is_the_one_that_was_taught():
     net.eval()
     with torch.no_grad():
         expected = torch.softmax(net(seen), dim=1)[0].numpy()
-    assert_allclose(chances(seen[0].numpy(), net.exported()), expected, atol=1e-5)
+    assert_allclose(chances(seen[0].numpy(), net.export()), expected, atol=1e-5)
 
 
 def test_teaching_shows_heavily_affected_leaves_more_often():
-    sound, heavy = (outlined(*drawn_leaf(spots=spots, seed=1)) for spots in (0, 40))
+    sound, heavy = (prepare(*drawn_leaf(spots=spots, seed=1)) for spots in (0, 40))
     assert sound.often == 1
     rng = np.random.default_rng(0)
-    order = [k for _ in range(300) for k in in_turn([sound, heavy], rng)]
+    order = [k for _ in range(300) for k in order_of_showing([sound, heavy], rng)]
     assert order.count(0) == 300
     assert order.count(1) / 300 == pytest.approx(heavy.often, abs=0.1)
     assert heavy.often > 1.5
@@ -217,11 +217,11 @@ def test_teaching_again_gives_the_same_coefficients():
     cases = [purple(seed) for seed in range(2)]
     given = [image for image, _ in cases], [labels for _, labels in cases]
     first, second = (LeafColours(steps=2).fit(*given).coefficients_ for _ in range(2))
-    assert first.keys() == second.keys() == shipped().keys()
+    assert first.keys() == second.keys() == load_shipped().keys()
     for name, part in first.items():
         assert_allclose(second[name], part, err_msg=name)
         assert part.dtype == np.float32
-        assert part.shape == shipped()[name].shape
+        assert part.shape == load_shipped()[name].shape
 
 
 def test_what_was_taught_survives_cloning_and_setting_parameters(taught):
@@ -276,22 +276,22 @@ def test_noise_is_measured_and_taken_out(noise):
     clean = drawn_leaf()[0][::2, ::2].astype(np.float32) / 255
     noisy = clean + np.random.default_rng(0).normal(0, noise, clean.shape).astype(np.float32)
     assert noise_of(noisy) == pytest.approx(noise, rel=0.15)
-    left = without_noise(noisy) - clean
+    left = remove_noise(noisy) - clean
     assert left.std() < 0.5 * noise
 
 
 def test_a_clean_photograph_is_left_alone():
     image = drawn_leaf()[0]
     x = image[::2, ::2].astype(np.float32) / 255
-    assert without_noise(x) is x
-    assert without_impulses(image) is image
+    assert remove_noise(x) is x
+    assert remove_impulses(image) is image
 
 
 def test_impulses_are_replaced_by_what_surrounds_them():
     image, _ = drawn_leaf()
     rng = np.random.default_rng(0)
     wild = np.where(rng.random(image.shape) < 0.1, rng.choice([0, 255], image.shape), image).astype(np.uint8)
-    off = np.abs(without_impulses(wild).astype(int) - image)
+    off = np.abs(remove_impulses(wild).astype(int) - image)
     assert np.mean(off > 40) < 0.002
 
 
@@ -302,9 +302,9 @@ def test_dark_specks_are_filled_in_only_when_they_lie_on_the_background_too():
     specks = cv2.dilate((np.random.default_rng(0).random((128, 256)) < 0.006).astype(np.uint8), np.ones((3, 3)))
     everywhere, on_leaf = x.copy(), x.copy()
     everywhere[specks > 0] = on_leaf[(specks > 0) & (labels[::2, ::2] > 0)] = (0.2, 0.15, 0.08)
-    assert without_dirt(x, chance) is x
-    assert without_dirt(on_leaf, chance) is on_leaf
-    assert np.abs(without_dirt(everywhere, chance) - x).mean() < 0.3 * np.abs(everywhere - x).mean()
+    assert remove_dirt(x, chance) is x
+    assert remove_dirt(on_leaf, chance) is on_leaf
+    assert np.abs(remove_dirt(everywhere, chance) - x).mean() < 0.3 * np.abs(everywhere - x).mean()
 
 
 @pytest.mark.parametrize(

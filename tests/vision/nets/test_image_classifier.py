@@ -17,9 +17,9 @@ from memclf.exceptions import TrainingError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
-from memclf.vision.nets.data import Examples, ahead, resized
-from memclf.vision.nets.head import NORM, Head
-from memclf.vision.nets.trainer import SCHEDULES
+from memclf.vision.nets.data import Examples, prefetch, resize
+from memclf.vision.nets.skorch_net import SCHEDULES
+from memclf.vision.nets.whitened_head import NORM, WhitenedHead
 from pictures import passes, squares, tiny
 
 X, Y = squares()
@@ -201,8 +201,8 @@ def test_the_head_is_trained_in_coordinates_of_its_own_and_turned_back():
     F = rng.normal(size=(30, 2)).astype(np.float32)
     layer = nn.Linear(7, 3)
     plain = layer(torch.tensor(np.hstack([E, F]))).detach()
-    head = Head(layer, E)
-    scaled = head.scaled(E)
+    head = WhitenedHead(layer, E)
+    scaled = head.whiten(E)
     assert np.linalg.norm(scaled, axis=1).mean() == pytest.approx(NORM * (4 / 5) ** 0.5, rel=0.15)  # one never varies
     torch.testing.assert_close(head(torch.tensor(scaled), torch.tensor(F)), plain, rtol=1e-3, atol=1e-2)
     head.fold()
@@ -578,10 +578,10 @@ def test_a_last_batch_of_one_joins_the_one_before():
 
 
 def test_reading_ahead_keeps_the_order_and_passes_errors_on():
-    assert list(ahead(lambda item: item * item, list(range(20)))) == [i * i for i in range(20)]
-    assert list(ahead(abs, [])) == []
+    assert list(prefetch(lambda item: item * item, list(range(20)))) == [i * i for i in range(20)]
+    assert list(prefetch(abs, [])) == []
     with pytest.raises(ZeroDivisionError):
-        list(ahead(lambda item: 1 // item, [1, 0, 1]))
+        list(prefetch(lambda item: 1 // item, [1, 0, 1]))
 
 
 def test_views_of_an_image_do_not_depend_on_its_batch():
@@ -597,7 +597,7 @@ def test_views_of_an_image_do_not_depend_on_its_batch():
 
 def test_resizing_keeps_a_picture_of_the_right_size_untouched_and_averages_when_shrinking():
     image = X[0]
-    assert resized(image, (24, 24)) is image
+    assert resize(image, (24, 24)) is image
     checks = (np.indices((8, 8)).sum(0) % 2 * 255).astype(np.uint8)[:, :, None].repeat(3, 2)
-    assert set(np.unique(resized(checks, (4, 4)))) <= {127, 128}
-    assert resized(image, (30, 40)).shape == (30, 40, 3)
+    assert set(np.unique(resize(checks, (4, 4)))) <= {127, 128}
+    assert resize(image, (30, 40)).shape == (30, 40, 3)

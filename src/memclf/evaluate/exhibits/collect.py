@@ -12,8 +12,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.exhibits.choose import (
@@ -111,9 +111,9 @@ def write_exhibits(
         Of ``exhibits.json``.
     """
     clf = shown.estimator
-    if train is not None and _cases.count(train[0]) != len(clf.labels_):
+    if train is not None and containers.count(train[0]) != len(clf.labels_):
         raise ValueError(
-            f"train holds {_cases.count(train[0])} cases, but the memory classifier was fitted on {len(clf.labels_)}"
+            f"train holds {containers.count(train[0])} cases, but the memory classifier was fitted on {len(clf.labels_)}"
         )
     collector = _Collector(Path(folder), store, shown, test, make, train)
     rng = [np.random.default_rng([seed, part]) for part in range(5)]  # no part's draws depend on another part
@@ -146,7 +146,7 @@ class _Collector:
         self.clf: MemoryClassifier = shown.estimator
         self.feature = find_feature(self.clf.similarity_)
         cases = store.cases()
-        n = _cases.count(test)
+        n = containers.count(test)
         if cases is not None and len(cases.keys) != n:
             raise ValueError(f"test holds {n} cases, the store answers about {len(cases.keys)}")
         self.names = name_cases(test) if cases is None else cases.keys
@@ -280,7 +280,7 @@ class _Collector:
         feature = self.feature
         if feature is None or n < 1 or not isinstance(self.test, Images):
             return []
-        candidates = rng.permutation(_cases.count(self.test))[:CANDIDATES].tolist()
+        candidates = rng.permutation(containers.count(self.test))[:CANDIDATES].tolist()
         case = max(candidates, key=lambda row: self._much_to_see(feature, row))
         shown: list[dict[str, Any]] = []
         for number, condition in enumerate([CLEAN, *choose_different(self.mine, families)][:n]):
@@ -337,16 +337,16 @@ class _Collector:
 
     def _cases(self, condition: Condition) -> Any:
         if condition not in self._made:
-            made, n = self.make(condition), _cases.count(self.test)
-            if _cases.count(made) != n:
-                raise ValueError(f"{condition} has {_cases.count(made)} cases, the clean test set {n}")
+            made, n = self.make(condition), containers.count(self.test)
+            if containers.count(made) != n:
+                raise ValueError(f"{condition} has {containers.count(made)} cases, the clean test set {n}")
             self._made = {CLEAN: self.test, condition: made}  # one at a time: test sets may be large
         return self._made[condition]
 
     def _apply(self, function: Any, cases: Any, rows: list[int]) -> list[Any]:
         """``function`` of these cases; of all, where the numbers of one case depend on the others."""
         if self.feature is None or not self.feature.relates:
-            return list(function(_cases.take(cases, np.array(rows))))
+            return list(function(containers.take(cases, np.array(rows))))
         found = function(cases)
         return [found[row] for row in rows]
 

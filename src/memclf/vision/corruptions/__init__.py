@@ -1,14 +1,22 @@
-"""Corruptions of images: noise, blur, weather and digital ones, as in ImageNet-C, at five severities."""
+"""Corruptions of images: noise, blur, weather and digital ones, as in ImageNet-C, at five severities.
 
-from memclf.vision.corruptions.apply import CORRUPTIONS, PAPER, PRESETS, SEVERITIES, check, corrupt
+`REGISTRY` holds the label, the family and the row in the paper's tables of each. Neither it nor anything else here
+loads torch.
+"""
+
+from memclf.vision.corruptions.apply import CORRUPTIONS, PAPER, PRESETS, REGISTRY, SEVERITIES, check, corrupt
 from memclf.vision.corruptions.folder import corrupt_folder
+from memclf.vision.corruptions.registry import FAMILIES, Corruption
 from memclf.vision.corruptions.sheet import draw_sheet, save_sheet
 
 __all__ = [
     "CORRUPTIONS",
+    "FAMILIES",
     "PAPER",
     "PRESETS",
+    "REGISTRY",
     "SEVERITIES",
+    "Corruption",
     "check",
     "corrupt",
     "corrupt_folder",

@@ -4,58 +4,24 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from memclf.exceptions import ImageError
-from memclf.vision.corruptions import blur, digital, draws, noise, table, weather
-from memclf.vision.corruptions.pixels import Pixels
+from memclf.vision import draws
+from memclf.vision.corruptions import blur, digital, noise, table, weather  # noqa: F401 (they register)
+from memclf.vision.corruptions.registry import registered
+from memclf.vision.files import Pixels
 
-# Those that draw random numbers, and those that do not.
-RANDOM: dict[str, Callable[..., Pixels]] = {
-    "gaussian_noise": noise.gaussian_noise,
-    "shot_noise": noise.shot_noise,
-    "impulse_noise": noise.impulse_noise,
-    "speckle_noise": noise.speckle_noise,
-    "glass_blur": blur.glass_blur,
-    "motion_blur": blur.motion_blur,
-    "snow": weather.snow,
-    "frost": weather.frost,
-    "fog": weather.fog,
-    "spatter": weather.spatter,
-    "elastic_transform": digital.elastic_transform,
-}
-FIXED: dict[str, Callable[..., Pixels]] = {
-    "defocus_blur": blur.defocus_blur,
-    "zoom_blur": blur.zoom_blur,
-    "gaussian_blur": blur.gaussian_blur,
-    "brightness": digital.brightness,
-    "contrast": digital.contrast,
-    "pixelate": digital.pixelate,
-    "jpeg_compression": digital.jpeg_compression,
-    "saturate": digital.saturate,
-}
-
-#: The corruptions of ImageNet-C: its fifteen, then the four it keeps for validation.
-CORRUPTIONS = (
-    "gaussian_noise", "shot_noise", "impulse_noise",
-    "defocus_blur", "glass_blur", "motion_blur", "zoom_blur",
-    "snow", "frost", "fog", "brightness",
-    "contrast", "elastic_transform", "pixelate", "jpeg_compression",
-    "speckle_noise", "gaussian_blur", "spatter", "saturate",
-)  # fmt: skip
-
+#: Every corruption with its label, family and function, by name.
+REGISTRY = registered()
+#: The names, in the order of ImageNet-C: its fifteen, then the four it keeps for validation.
+CORRUPTIONS = tuple(REGISTRY)
 #: The eighteen of the paper, in the order of its tables: all but glass blur.
-PAPER = (
-    "fog", "brightness", "contrast", "elastic_transform", "pixelate", "jpeg_compression",
-    "speckle_noise", "gaussian_blur", "spatter", "saturate", "gaussian_noise", "shot_noise",
-    "impulse_noise", "defocus_blur", "zoom_blur", "frost", "motion_blur", "snow",
-)  # fmt: skip
-
-PRESETS = ("imagenet-c", "imagenet-c-224", "authors-299", "imagenet-64", "tiny-imagenet-64", "cifar-32")
+PAPER = tuple(sorted((n for n, each in REGISTRY.items() if each.paper_row), key=lambda n: REGISTRY[n].paper_row or 0))
+PRESETS = tuple(table.table())
 SEVERITIES = table.SEVERITIES
 MIN_SIDE = 32
 
@@ -104,19 +70,20 @@ def corrupt(
     True
     """
     severity = check(name, severity, preset)
-    pixels = _checked(image)
+    pixels = _check_image(image)
     options: dict[str, Any] = dict(table.parameters(preset, name, severity))
-    if name == "frost":
+    corruption = REGISTRY[name]
+    if corruption.takes("texture_dir"):
         options["texture_dir"] = texture_dir
-    if name in FIXED:
-        return FIXED[name](pixels, **options)
-    return RANDOM[name](pixels, draws.generator(seed, key, name, severity, pixels), **options)
+    if corruption.random:
+        options["rng"] = draws.generator(seed, key, name, severity, pixels)
+    return corruption.function(pixels, **options)
 
 
 def check(name: str, severity: int, preset: str = "imagenet-c") -> int:
     """The severity as an int; an error if there is no such corruption, severity or preset."""
-    _known("corruption", name, CORRUPTIONS)
-    _known("preset", preset, PRESETS)
+    _check_known("corruption", name, CORRUPTIONS)
+    _check_known("preset", preset, PRESETS)
     try:
         whole = operator.index(severity)
     except TypeError:
@@ -126,7 +93,7 @@ def check(name: str, severity: int, preset: str = "imagenet-c") -> int:
     return whole
 
 
-def _known(what: str, name: str, names: tuple[str, ...]) -> None:
+def _check_known(what: str, name: str, names: tuple[str, ...]) -> None:
     if name in names:
         return
     plain = str(name).lower().replace(" ", "_")
@@ -136,12 +103,15 @@ def _known(what: str, name: str, names: tuple[str, ...]) -> None:
     raise ValueError(f"there is no {what} {name!r}.{hint} There are: {', '.join(names)}")
 
 
-def _checked(image: Any) -> Pixels:
+def _check_image(image: Any) -> Pixels:
     pixels = np.asarray(image)
     if pixels.dtype != np.uint8:
         raise ImageError(f"an image to corrupt must be an array of uint8 from 0 to 255, got {pixels.dtype}")
     if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
         raise ImageError(f"an image to corrupt must be h x w x 3 (RGB) or h x w (grey), got shape {pixels.shape}")
     if min(pixels.shape[:2]) < MIN_SIDE:
-        raise ImageError(f"an image to corrupt must be at least {MIN_SIDE} pixels a side, got shape {pixels.shape}")
+        raise ImageError(
+            f"an image to corrupt must be at least {MIN_SIDE} pixels a side, got shape {pixels.shape}. Enlarge it, or "
+            "corrupt it at another size: ImageCollection.corrupted(..., at=(height, width))"
+        )
     return np.ascontiguousarray(pixels)

@@ -1,4 +1,4 @@
-"""Gaussian, glass, defocus, motion and zoom blur."""
+"""Defocus, glass, motion, zoom and Gaussian blur."""
 
 from __future__ import annotations
 
@@ -9,48 +9,13 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.corruptions.motion import DIRECT_CELLS, motion
-from memclf.vision.corruptions.pixels import HALF, Pixels, floats, gaussian, to_bytes
-from memclf.vision.corruptions.zoom import cropped, enlarged
+from memclf.vision.corruptions.pixels import HALF, floats, gaussian, to_bytes
+from memclf.vision.corruptions.registry import register
+from memclf.vision.corruptions.zoom import enlarge, middle_of
+from memclf.vision.files import Pixels
 
 
-def gaussian_blur(image: Pixels, *, sigma: float) -> Pixels:
-    return to_bytes(gaussian(floats(image), sigma))
-
-
-def glass_blur(image: Pixels, rng: np.random.Generator, *, sigma: float, max_delta: int, iterations: int) -> Pixels:
-    """Gaussian blur, pixels taken from near by, Gaussian blur."""
-    before = gaussian_blur(image, sigma=sigma)
-    height, width = image.shape[:2]
-    source = np.arange(height * width, dtype=np.int32)
-    for _ in range(iterations):
-        source = source[_near_by(height, width, max_delta, rng)]
-    flat = before.reshape(height * width, -1)
-    return gaussian_blur(flat.take(source, axis=0).reshape(image.shape), sigma=sigma)
-
-
-def _near_by(height: int, width: int, max_delta: int, rng: np.random.Generator) -> Array:
-    """Where each pixel comes from after one walk from the last pixel to the first.
-
-    The reference means to swap two pixels but, as its pixels are views, copies one onto the other: each pixel becomes
-    what its drawn neighbour holds by then. Neighbours later in the image have been replaced before, so a pixel's
-    origin is found by following neighbours while they lie later; doubling the steps finds all origins at once.
-    """
-    origin = np.arange(height * width, dtype=np.int32)
-    rows, columns = np.arange(height - max_delta, max_delta, -1), np.arange(width - max_delta, max_delta, -1)
-    down, right = rng.integers(-max_delta, max_delta, size=(2, len(rows), len(columns)), dtype=np.int32)
-    place = (rows[:, None] * width + columns).astype(np.int32)
-    neighbour = place + down * width + right
-    inside = (rows[:, None] + down >= rows[-1]) & (columns + right >= columns[-1])
-    inside &= (rows[:, None] + down <= rows[0]) & (columns + right <= columns[0])
-    replaced = inside & (neighbour > place)
-    # an end of the chain is written as ~origin, so that following it further changes nothing
-    step = ~origin
-    step[place] = np.where(replaced, neighbour, ~neighbour)
-    while (step >= 0).any():
-        step = np.where(step >= 0, step[step], step)
-    return ~step
-
-
+@register("blur", paper_row=14)
 def defocus_blur(image: Pixels, *, radius: float, alias_sigma: float) -> Pixels:
     kernel = disk(radius, alias_sigma)
     if kernel.size <= DIRECT_CELLS:
@@ -73,10 +38,47 @@ def disk(radius: float, alias_sigma: float) -> Array:
     return kernel
 
 
+@register("blur")
+def glass_blur(image: Pixels, rng: np.random.Generator, *, sigma: float, max_delta: int, iterations: int) -> Pixels:
+    """Gaussian blur, pixels taken from near by, Gaussian blur."""
+    before = gaussian_blur(image, sigma=sigma)
+    height, width = image.shape[:2]
+    source = np.arange(height * width, dtype=np.int32)
+    for _ in range(iterations):
+        source = source[_draw_sources(height, width, max_delta, rng)]
+    flat = before.reshape(height * width, -1)
+    return gaussian_blur(flat.take(source, axis=0).reshape(image.shape), sigma=sigma)
+
+
+def _draw_sources(height: int, width: int, max_delta: int, rng: np.random.Generator) -> Array:
+    """Where each pixel comes from after one walk from the last pixel to the first.
+
+    The reference means to swap two pixels but, as its pixels are views, copies one onto the other: each pixel becomes
+    what its drawn neighbour holds by then. Neighbours later in the image have been replaced before, so a pixel's
+    origin is found by following neighbours while they lie later; doubling the steps finds all origins at once.
+    """
+    origin = np.arange(height * width, dtype=np.int32)
+    rows, columns = np.arange(height - max_delta, max_delta, -1), np.arange(width - max_delta, max_delta, -1)
+    down, right = rng.integers(-max_delta, max_delta, size=(2, len(rows), len(columns)), dtype=np.int32)
+    place = (rows[:, None] * width + columns).astype(np.int32)
+    neighbour = place + down * width + right
+    inside = (rows[:, None] + down >= rows[-1]) & (columns + right >= columns[-1])
+    inside &= (rows[:, None] + down <= rows[0]) & (columns + right <= columns[0])
+    replaced = inside & (neighbour > place)
+    # an end of the chain is written as ~origin, so that following it further changes nothing
+    step = ~origin
+    step[place] = np.where(replaced, neighbour, ~neighbour)
+    while (step >= 0).any():
+        step = np.where(step >= 0, step[step], step)
+    return ~step
+
+
+@register("blur", paper_row=17)
 def motion_blur(image: Pixels, rng: np.random.Generator, *, radius: int, sigma: float) -> Pixels:
     return to_bytes(motion(floats(image), radius, sigma, rng.uniform(-45, 45)))
 
 
+@register("blur", paper_row=15)
 def zoom_blur(image: Pixels, *, factors: tuple[float, ...]) -> Pixels:
     """The mean of the image and its enlargements; 1 is among the factors, so the image itself counts twice."""
     height, width = image.shape[:2]
@@ -85,7 +87,12 @@ def zoom_blur(image: Pixels, *, factors: tuple[float, ...]) -> Pixels:
     for factor in factors:
         layer = values
         if factor != 1:
-            layer = enlarged(values, cropped(height, factor), cropped(width, factor), height, width)
+            layer = enlarge(values, middle_of(height, factor), middle_of(width, factor), height, width)
         cv2.add(total, layer, dst=total)
     total /= np.float32(len(factors) + 1)
     return to_bytes(total)
+
+
+@register("blur", paper_row=8, extra=True)
+def gaussian_blur(image: Pixels, *, sigma: float) -> Pixels:
+    return to_bytes(gaussian(floats(image), sigma))

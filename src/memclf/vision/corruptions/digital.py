@@ -1,4 +1,4 @@
-"""Brightness, contrast, saturation, pixelation, compression and elastic distortion."""
+"""Contrast, elastic distortion, pixelation, compression and saturation."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from scipy.fft import dctn, idctn
 
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
-from memclf.vision.corruptions import draws
-from memclf.vision.corruptions.pixels import Pixels, floats, in_bands, to_bytes
+from memclf.vision import draws
+from memclf.vision.corruptions.pixels import LEVELS, floats, in_bands, split, to_bytes
+from memclf.vision.corruptions.registry import register
+from memclf.vision.files import Pixels
 
 OPENCV_4 = cv2.__version__.startswith("4.")
-LEVELS = np.arange(256)
 
 
-def _channels(image: Pixels) -> Any:
-    return cv2.split(image)
-
-
+@register("digital", paper_row=3)
 def contrast(image: Pixels, *, factor: float) -> Pixels:
     """Every channel is drawn towards its mean."""
     means = cv2.mean(image)[: 1 if image.ndim == 2 else 3]
@@ -30,85 +28,7 @@ def contrast(image: Pixels, *, factor: float) -> Pixels:
     return cv2.LUT(image, to_bytes(tables)[None])  # type: ignore[return-value]
 
 
-def brightness(image: Pixels, *, offset: float) -> Pixels:
-    """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
-    if image.ndim == 2:
-        return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
-    table = _brightened(offset)
-
-    def brightened(rows: slice) -> Pixels:
-        red, green, blue = _channels(image[rows])
-        largest = np.maximum(np.maximum(red, green), blue).astype(np.uint16) << np.uint16(8)
-        return table.take(largest[..., None] | image[rows])
-
-    return in_bands(image, brightened)
-
-
-@lru_cache(maxsize=16)
-def _brightened(offset: float) -> Pixels:
-    """What each value (columns) becomes beside each largest value of its pixel (rows)."""
-    largest = LEVELS[:, None].astype(np.float64)
-    raised = np.minimum(largest + 255 * offset, 255)
-    new = np.where(largest > 0, LEVELS * raised / np.maximum(largest, 1), raised)
-    return to_bytes(new).ravel()
-
-
-def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
-    """S * factor + offset in HSV, which scales how far each channel lies below the largest one.
-
-    Grey pixels have no hue; with an offset they turn red, as in the reference. Images without colour stay as they are.
-    """
-    if image.ndim == 2:
-        return image.copy()
-    table = _saturated(factor, offset)
-
-    def saturated(rows: slice) -> Pixels:
-        red, green, blue = _channels(image[rows])
-        largest, smallest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
-        scale = table.take((largest.astype(np.uint16) << np.uint16(8)) | smallest)
-        grey = (largest == smallest).view(np.uint8)
-        below = (largest - red, largest - green + grey, largest - blue + grey)
-        return to_bytes(cv2.merge([largest - scale * part for part in below]))
-
-    return in_bands(image, saturated)
-
-
-@lru_cache(maxsize=16)
-def _saturated(factor: float, offset: float) -> Array:
-    """The factor for each largest (rows) and smallest value (columns); for grey, how far green and blue drop."""
-    largest, smallest = LEVELS[:, None].astype(np.float64), LEVELS[None].astype(np.float64)
-    span = largest - smallest
-    with np.errstate(divide="ignore", invalid="ignore"):
-        old = span / largest
-        scale = np.clip(old * factor + offset, 0, 1) / old
-    scale = np.where(span > 0, scale, largest * min(max(offset, 0), 1))
-    return scale.astype(np.float32).ravel()
-
-
-def jpeg_compression(image: Pixels, *, quality: int) -> Pixels:
-    colour: Any = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
-    done, encoded = cv2.imencode(".jpg", colour, (cv2.IMWRITE_JPEG_QUALITY, quality))
-    if not done:
-        raise ImageError(f"an image of shape {image.shape} cannot be encoded as JPEG")
-    decoded: Any = cv2.imdecode(encoded, cv2.IMREAD_GRAYSCALE if image.ndim == 2 else cv2.IMREAD_COLOR)
-    return decoded if image.ndim == 2 else np.asarray(cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB), dtype=np.uint8)
-
-
-def pixelate(image: Pixels, *, scale: float) -> Pixels:
-    """Shrunk by Pillow's box filter, then enlarged again pixel by pixel."""
-    height, width = image.shape[:2]
-    # Pillow keeps colours in four bytes, and takes an array of such pixels without copying it
-    mode, pixels = ("L", image) if image.ndim == 2 else ("RGBX", cv2.cvtColor(image, cv2.COLOR_RGB2RGBA))
-    whole = Image.frombuffer(mode, (width, height), pixels, "raw", mode, 0, 1)
-    small = whole.resize((int(width * scale), int(height * scale)), Image.Resampling.BOX)
-    blocks: Any
-    if OPENCV_4:  # where two pixels are equally near, it takes the other one
-        blocks = np.asarray(small.resize((width, height), Image.Resampling.NEAREST))
-    else:
-        blocks = cv2.resize(np.asarray(small), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
-    return np.asarray(blocks if image.ndim == 2 else cv2.cvtColor(blocks, cv2.COLOR_RGBA2RGB), dtype=np.uint8)
-
-
+@register("digital", label="Elastic", paper_row=4)
 def elastic_transform(
     image: Pixels,
     rng: np.random.Generator,
@@ -127,19 +47,19 @@ def elastic_transform(
     height, width = image.shape[:2]
     values = floats(image)
     if affine:
-        values = _jittered(values, affine, rng)
+        values = _jitter(values, affine, rng)
     noise = draws.signed_unit(rng, (2, height, width))
     if sigma is None:
         sigmas, reach = (sigma_share * height, sigma_share * width), alpha * noise_share * height
     else:
         sigmas, reach = (sigma, sigma), alpha
-    right, down = (_smoothed(field, sigmas) * np.float32(reach) for field in noise)
+    right, down = (_smooth(field, sigmas) * np.float32(reach) for field in noise)
     right += np.arange(width, dtype=np.float32)
     down += np.arange(height, dtype=np.float32)[:, None]
     return to_bytes(cv2.remap(values, right, down, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT))
 
 
-def _jittered(values: Any, affine: float, rng: np.random.Generator) -> Any:
+def _jitter(values: Any, affine: float, rng: np.random.Generator) -> Any:
     """Three points about the middle are moved, and the image with them."""
     height, width = values.shape[:2]
     middle, arm = np.array([height // 2, width // 2], dtype=np.float32), min(height, width) // 3
@@ -149,7 +69,7 @@ def _jittered(values: Any, affine: float, rng: np.random.Generator) -> Any:
     return cv2.warpAffine(values, matrix, (width, height), borderMode=cv2.BORDER_REFLECT_101)
 
 
-def _smoothed(field: Any, sigmas: tuple[float, float]) -> Any:
+def _smooth(field: Any, sigmas: tuple[float, float]) -> Any:
     """Gaussian blur that ends at 3 sigma and mirrors at the edge."""
     reaches = [int(3 * sigma + 0.5) for sigma in sigmas]
     if max(reaches) == 0:
@@ -166,3 +86,62 @@ def _smoothed(field: Any, sigmas: tuple[float, float]) -> Any:
         response = np.cos(angle[:, None] * np.arange(reach + 1)) @ (weights / weights.sum())
         spectrum *= np.expand_dims(response, 1 - axis).astype(np.float32)
     return idctn(spectrum, type=2)
+
+
+@register("digital", paper_row=5)
+def pixelate(image: Pixels, *, scale: float) -> Pixels:
+    """Shrunk by Pillow's box filter, then enlarged again pixel by pixel."""
+    height, width = image.shape[:2]
+    # Pillow keeps colours in four bytes, and takes an array of such pixels without copying it
+    mode, pixels = ("L", image) if image.ndim == 2 else ("RGBX", cv2.cvtColor(image, cv2.COLOR_RGB2RGBA))
+    whole = Image.frombuffer(mode, (width, height), pixels, "raw", mode, 0, 1)
+    small = whole.resize((int(width * scale), int(height * scale)), Image.Resampling.BOX)
+    blocks: Any
+    if OPENCV_4:  # where two pixels are equally near, it takes the other one
+        blocks = np.asarray(small.resize((width, height), Image.Resampling.NEAREST))
+    else:
+        blocks = cv2.resize(np.asarray(small), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
+    return np.asarray(blocks if image.ndim == 2 else cv2.cvtColor(blocks, cv2.COLOR_RGBA2RGB), dtype=np.uint8)
+
+
+@register("digital", label="JPEG", paper_row=6)
+def jpeg_compression(image: Pixels, *, quality: int) -> Pixels:
+    colour: Any = image if image.ndim == 2 else cv2.cvtColor(image, cv2.COLOR_RGB2BGR)
+    done, encoded = cv2.imencode(".jpg", colour, (cv2.IMWRITE_JPEG_QUALITY, quality))
+    if not done:
+        raise ImageError(f"an image of shape {image.shape} cannot be encoded as JPEG")
+    decoded: Any = cv2.imdecode(encoded, cv2.IMREAD_GRAYSCALE if image.ndim == 2 else cv2.IMREAD_COLOR)
+    return decoded if image.ndim == 2 else np.asarray(cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB), dtype=np.uint8)
+
+
+@register("digital", paper_row=10, extra=True)
+def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
+    """S * factor + offset in HSV, which scales how far each channel lies below the largest one.
+
+    Grey pixels have no hue; with an offset they turn red, as in the reference. Images without colour stay as they are.
+    """
+    if image.ndim == 2:
+        return image.copy()
+    table = _saturation_table(factor, offset)
+
+    def saturate_rows(rows: slice) -> Pixels:
+        red, green, blue = split(image[rows])
+        largest, smallest = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
+        scale = table.take((largest.astype(np.uint16) << np.uint16(8)) | smallest)
+        grey = (largest == smallest).view(np.uint8)
+        below = (largest - red, largest - green + grey, largest - blue + grey)
+        return to_bytes(cv2.merge([largest - scale * part for part in below]))
+
+    return in_bands(image, saturate_rows)
+
+
+@lru_cache(maxsize=16)
+def _saturation_table(factor: float, offset: float) -> Array:
+    """The factor for each largest (rows) and smallest value (columns); for grey, how far green and blue drop."""
+    largest, smallest = LEVELS[:, None].astype(np.float64), LEVELS[None].astype(np.float64)
+    span = largest - smallest
+    with np.errstate(divide="ignore", invalid="ignore"):
+        old = span / largest
+        scale = np.clip(old * factor + offset, 0, 1) / old
+    scale = np.where(span > 0, scale, largest * min(max(offset, 0), 1))
+    return scale.astype(np.float32).ravel()

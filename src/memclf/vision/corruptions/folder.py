@@ -15,10 +15,9 @@ from PIL import Image
 
 from memclf._progress import track
 from memclf.exceptions import ImageError
-from memclf.vision.corruptions.apply import CORRUPTIONS, SEVERITIES, check, corrupt
-from memclf.vision.corruptions.pixels import Pixels
+from memclf.vision.corruptions.apply import CORRUPTIONS, REGISTRY, SEVERITIES, check, corrupt
 from memclf.vision.corruptions.textures import texture_files
-from memclf.vision.files import IMAGE_SUFFIXES, read_image
+from memclf.vision.files import IMAGE_SUFFIXES, Pixels, read_image
 
 SETTINGS = "corruption_settings.json"
 PART = ".part"  # of names that are being written; whatever ends so when a run begins was left by one that was killed
@@ -27,7 +26,7 @@ RESULTS = 1  # to be raised when the same settings come to give other pixels
 Condition = tuple[str, int]
 
 
-class Copied(NamedTuple):
+class CopyResult(NamedTuple):
     """What was done: files written, files found finished, and why images failed."""
 
     written: int
@@ -55,7 +54,7 @@ def corrupt_folder(
     texture_dir: str | os.PathLike[str] | None = None,
     workers: int = 1,
     verbose: int = 0,
-) -> Copied:
+) -> CopyResult:
     """Write every image below `folder` under every condition to ``out/<corruption>/<severity>/<path>``.
 
     An image's key is its path below `folder`, so results depend neither on where the folder lies nor on the number of
@@ -88,11 +87,11 @@ def corrupt_folder(
         raise ImageError(f"{out} lies within {folder}: the next run would corrupt what this one writes")
     sources = _sources(folder, ".png" if quality is None else ".jpg")
     textures = None if texture_dir is None else os.path.abspath(texture_dir)
-    if "frost" in corruptions:
+    if any(REGISTRY[name].takes("texture_dir") for name in corruptions):
         texture_files(textures)  # an error now rather than one per image
     settings = {"source": os.path.abspath(folder), "preset": preset, "seed": seed, "quality": quality}
-    _agree(out, settings | {"texture_dir": textures, "results": RESULTS})
-    _sweep(out, conditions)
+    _check_settings(out, settings | {"texture_dir": textures, "results": RESULTS})
+    _remove_parts(out, conditions)
 
     jobs = [
         Job(source, key, [(each, out / each[0] / str(each[1]) / name) for each in conditions])
@@ -102,7 +101,7 @@ def corrupt_folder(
     work = Parallel(n_jobs=workers, return_as="generator")(
         delayed(_copy)(job, quality, options, workers != 1) for job in jobs
     )
-    return _summed(track(work, total=len(jobs), what="corrupting images", verbose=verbose))
+    return _sum_up(track(work, total=len(jobs), what="corrupting images", verbose=verbose))
 
 
 def _sources(folder: Path, suffix: str) -> list[tuple[Path, str, str]]:
@@ -123,7 +122,7 @@ def _sources(folder: Path, suffix: str) -> list[tuple[Path, str, str]]:
     return [(folder / key, key, name) for name, key in names.items()]
 
 
-def _agree(out: Path, settings: dict[str, Any]) -> None:
+def _check_settings(out: Path, settings: dict[str, Any]) -> None:
     """Keep the settings beside the files, and refuse to mix files of different ones."""
     file = out / SETTINGS
     try:
@@ -147,40 +146,40 @@ def _agree(out: Path, settings: dict[str, Any]) -> None:
         )
 
 
-def _sweep(out: Path, conditions: Iterable[Condition]) -> None:
+def _remove_parts(out: Path, conditions: Iterable[Condition]) -> None:
     """Remove what a killed run left half-written."""
     for name, severity in conditions:
         for left in (out / name / str(severity)).rglob(f".*{PART}"):
             left.unlink()
 
 
-def _copy(job: Job, quality: int | None, options: dict[str, Any], shared: bool) -> Copied:
+def _copy(job: Job, quality: int | None, options: dict[str, Any], shared: bool) -> CopyResult:
     """All conditions of one image, which is read once, and not at all when everything is there."""
     if shared:
         cv2.setNumThreads(1)  # the workers share the cores already
     written = finished = 0
     try:
         changed = job.source.stat().st_mtime
-        todo = [each for each in job.targets if not _finished(each[1], changed)]
+        todo = [each for each in job.targets if not _is_finished(each[1], changed)]
         finished = len(job.targets) - len(todo)
         image = read_image(job.source) if todo else None
         for (name, severity), target in todo:
-            _replace(target, _encoded(corrupt(image, name, severity, key=job.key, **options), quality))
+            _replace(target, _encode(corrupt(image, name, severity, key=job.key, **options), quality))
             written += 1
     except ImageError as error:
         message = str(error) if str(job.source) in str(error) else f"{job.source}: {error}"
-        return Copied(written, finished, [message])
-    return Copied(written, finished, [])
+        return CopyResult(written, finished, [message])
+    return CopyResult(written, finished, [])
 
 
-def _finished(target: Path, changed: float) -> bool:
+def _is_finished(target: Path, changed: float) -> bool:
     try:
         return target.stat().st_mtime >= changed
     except FileNotFoundError:
         return False
 
 
-def _encoded(image: Pixels, quality: int | None) -> bytes:
+def _encode(image: Pixels, quality: int | None) -> bytes:
     stream = io.BytesIO()
     if quality is None:
         Image.fromarray(image).save(stream, "PNG", compress_level=4)
@@ -201,9 +200,9 @@ def _replace(target: Path, content: bytes) -> None:
         raise
 
 
-def _summed(results: Iterator[Copied]) -> Copied:
+def _sum_up(results: Iterator[CopyResult]) -> CopyResult:
     written, finished, failures = 0, 0, []
     for result in results:
         written, finished = written + result.written, finished + result.finished
         failures += result.failures
-    return Copied(written, finished, failures)
+    return CopyResult(written, finished, failures)

@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from memclf._numbers import Array
-from memclf.vision.corruptions import draws
-from memclf.vision.corruptions.pixels import Pixels, in_bands, to_bytes
+from memclf.vision import draws
+from memclf.vision.corruptions.pixels import in_bands, to_bytes
+from memclf.vision.corruptions.registry import register
+from memclf.vision.files import Pixels
 
 
+@register("noise", paper_row=11)
 def gaussian_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
     """x + N(0, std). Pixels are whole numbers, so that truncating the sum is adding the truncated noise."""
     noise = draws.look_up(_whole_noise(std), draws.bits(rng, image.shape))
@@ -26,27 +29,7 @@ def _whole_noise(std: float) -> NDArray[np.int16]:
     return np.floor(255 * std * draws.normal_quantiles()).astype(np.int16)
 
 
-def speckle_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
-    """x + x N(0, std)."""
-    drawn, table = draws.bits(rng, image.shape), _factors(std)
-    return in_bands(image, lambda rows: to_bytes(table.take(drawn[rows]) * image[rows]))
-
-
-@lru_cache(maxsize=16)
-def _factors(std: float) -> NDArray[np.float32]:
-    return (1 + std * draws.normal_quantiles()).astype(np.float32)
-
-
-def impulse_noise(image: Pixels, rng: np.random.Generator, *, amount: float) -> Pixels:
-    """Each value becomes 0 or 255, equally often, with the given probability."""
-    drawn = draws.bits(rng, image.shape)
-    either, salt = round(amount * 65536), round(amount * 32768)
-    black = (drawn < either).view(np.uint8)
-    white = (drawn < salt).view(np.uint8)
-    kept = np.multiply(image, 1 - black)
-    return np.bitwise_or(kept, np.negative(white), out=kept)
-
-
+@register("noise", paper_row=12)
 def shot_noise(image: Pixels, rng: np.random.Generator, *, photons: float) -> Pixels:
     """Poisson(photons x) / photons, from an alias table for each of the 256 grey values."""
     alias = _poisson(photons)
@@ -101,3 +84,26 @@ def shot_chances(photons: float) -> tuple[Array, Pixels]:
     chances[:, -1] = 1 - chances[:, :-1].sum(axis=1)  # all larger counts are clipped to white
     distinct, first = np.unique(levels, return_index=True)
     return np.clip(np.add.reduceat(chances, first, axis=1), 0, 1), distinct
+
+
+@register("noise", paper_row=13)
+def impulse_noise(image: Pixels, rng: np.random.Generator, *, amount: float) -> Pixels:
+    """Each value becomes 0 or 255, equally often, with the given probability."""
+    drawn = draws.bits(rng, image.shape)
+    either, salt = round(amount * 65536), round(amount * 32768)
+    black = (drawn < either).view(np.uint8)
+    white = (drawn < salt).view(np.uint8)
+    kept = np.multiply(image, 1 - black)
+    return np.bitwise_or(kept, np.negative(white), out=kept)
+
+
+@register("noise", paper_row=7, extra=True)
+def speckle_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
+    """x + x N(0, std)."""
+    drawn, table = draws.bits(rng, image.shape), _factors(std)
+    return in_bands(image, lambda rows: to_bytes(table.take(drawn[rows]) * image[rows]))
+
+
+@lru_cache(maxsize=16)
+def _factors(std: float) -> NDArray[np.float32]:
+    return (1 + std * draws.normal_quantiles()).astype(np.float32)

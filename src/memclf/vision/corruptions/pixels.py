@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-Pixels = NDArray[np.uint8]
+from memclf.vision.files import Pixels
+
 Floats = NDArray[np.float32]
 
 # The reference truncates to bytes. What single precision puts a hair below a whole number still belongs to it.
@@ -19,6 +20,8 @@ HAIR = np.float32(1 / 1024)
 HALF = 0.499
 
 BAND = 1 << 15  # values in a band of rows
+
+LEVELS = np.arange(256)
 
 
 def to_bytes(values: Any) -> Pixels:
@@ -44,6 +47,11 @@ def floats(image: Pixels) -> Floats:
 def spread(layer: Any, image: Pixels) -> Any:
     """A layer of height x width on as many channels as the image has."""
     return layer if image.ndim == 2 else cv2.merge((layer, layer, layer))
+
+
+def split(image: Pixels) -> Any:
+    """The channels, each an array of its own."""
+    return cv2.split(image)
 
 
 def luminance(rgb: Any) -> Any:

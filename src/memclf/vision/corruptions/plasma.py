@@ -7,7 +7,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from memclf.vision.corruptions import draws
+from memclf.vision import draws
 
 START = 100.0  # of the roughness; noise is uniform within its square
 
@@ -21,28 +21,28 @@ def plasma(height: int, width: int, decay: float, rng: np.random.Generator) -> A
     grid = np.zeros((1, 1), dtype=np.float32)
     rough = START
     while len(grid) < max(height, width):
-        grid = _doubled(grid, rng, rough**2)
+        grid = _double(grid, rng, rough**2)
         rough /= decay
     low, high, _, _ = cv2.minMaxLoc(grid)
     return (grid[:height, :width] - np.float32(low)) * np.float32(1 / (high - low))
 
 
-def _doubled(grid: Any, rng: np.random.Generator, spread: float) -> Any:
+def _double(grid: Any, rng: np.random.Generator, spread: float) -> Any:
     """The next level: between the points of the grid, middles of squares, then points above and left of the middles."""
     wrapped = cv2.copyMakeBorder(grid, 0, 1, 0, 1, cv2.BORDER_WRAP)
     across = wrapped[:, :-1] + wrapped[:, 1:]  # pairs of neighbours in a row
     along = wrapped[:-1, :-1] + wrapped[1:, :-1]  # and in a column
-    middle = _moved(across[:-1] + across[1:], rng, spread)
+    middle = _displace(across[:-1] + across[1:], rng, spread)
     before = cv2.copyMakeBorder(middle, 1, 0, 1, 0, cv2.BORDER_WRAP)
-    top = _moved(across[:-1] + before[:-1, 1:] + middle, rng, spread)
-    left = _moved(along + before[1:, :-1] + middle, rng, spread)
+    top = _displace(across[:-1] + before[:-1, 1:] + middle, rng, spread)
+    left = _displace(along + before[1:, :-1] + middle, rng, spread)
     finer = np.empty((2 * len(grid), 2 * len(grid)), dtype=np.float32)
     finer[::2, ::2], finer[1::2, 1::2] = grid, middle
     finer[::2, 1::2], finer[1::2, ::2] = top, left
     return finer
 
 
-def _moved(sums: Any, rng: np.random.Generator, spread: float) -> Any:
+def _displace(sums: Any, rng: np.random.Generator, spread: float) -> Any:
     """Means of four neighbours, whose sums these are, plus noise."""
     noise = draws.signed_unit(rng, sums.shape)
     noise *= np.float32(spread)

@@ -11,8 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from memclf.exceptions import ImageError
 from memclf.vision.corruptions.apply import CORRUPTIONS, SEVERITIES, corrupt
-from memclf.vision.corruptions.pixels import Pixels
-from memclf.vision.files import read_image
+from memclf.vision.files import Pixels, read_image
 
 SIDE = 224  # of the image as it is corrupted, for which the default preset is meant
 GAP, LABEL, HEAD = 4, 118, 30  # pixels between tiles, beside them and above them

@@ -23,7 +23,7 @@ def table() -> dict[str, dict[str, tuple[dict[str, Value], ...]]]:
     file = resources.files("memclf.vision.corruptions") / "severities.csv"
     for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
         cells = (row[f"s{severity}"] for severity in SEVERITIES)
-        found.setdefault(row["preset"], {})[row["corruption"]] = tuple(_parsed(row["parameters"], c) for c in cells)
+        found.setdefault(row["preset"], {})[row["corruption"]] = tuple(_parse(row["parameters"], c) for c in cells)
     return found
 
 
@@ -32,12 +32,12 @@ def parameters(preset: str, name: str, severity: int) -> dict[str, Value]:
     return table()[preset][name][severity - 1]
 
 
-def _parsed(names: str, cell: str) -> dict[str, Value]:
-    values = [_number(text) for text in cell.split("|")]
+def _parse(names: str, cell: str) -> dict[str, Value]:
+    values = [_parse_number(text) for text in cell.split("|")]
     if names.startswith("*"):
         return {names[1:]: tuple(values)}
     return dict(zip(names.split("|"), values, strict=True))
 
 
-def _number(text: str) -> float | int:
+def _parse_number(text: str) -> float | int:
     return int(text) if text.isdigit() else float(text)

@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 
 from memclf.exceptions import ImageError, MissingExtraError
-from memclf.vision.corruptions.pixels import Pixels
-from memclf.vision.files import IMAGE_SUFFIXES, read_image
+from memclf.vision.files import IMAGE_SUFFIXES, Pixels, read_image
 
 ROOM = 1.1  # a texture is at least so much larger than the image, to leave room for a random crop
 CACHED_PIXELS = 4_000_000
@@ -37,7 +36,7 @@ def frost_crop(
     files, chances = texture_files(folder)
     file = files[int(rng.choice(len(files), p=chances))]
     tall, wide = _size(_texture(file).shape, height, width, scale, side)
-    make = _resized if tall * wide <= CACHED_PIXELS else _resized.__wrapped__  # the cache is not for huge images
+    make = _resize if tall * wide <= CACHED_PIXELS else _resize.__wrapped__  # the cache is not for huge images
     texture = make(file, tall, wide)
     top, left = int(rng.integers(tall - height)), int(rng.integers(wide - width))
     return texture[top : top + height, left : left + width]
@@ -85,7 +84,7 @@ def _texture(file: Path) -> Pixels:
 
 
 @lru_cache(maxsize=16)
-def _resized(file: Path, tall: int, wide: int) -> Pixels:
+def _resize(file: Path, tall: int, wide: int) -> Pixels:
     texture = _texture(file)
     smooth = cv2.INTER_LINEAR if tall < texture.shape[0] else cv2.INTER_CUBIC
     return np.asarray(cv2.resize(texture, (wide, tall), interpolation=smooth))

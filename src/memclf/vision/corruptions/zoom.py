@@ -9,13 +9,13 @@ import cv2
 import numpy as np
 
 
-def cropped(side: int, factor: float) -> tuple[int, int, int]:
-    """Where the middle that is enlarged begins, how long it is, and how long it becomes."""
+def middle_of(side: int, factor: float) -> tuple[int, int, int]:
+    """Where the middle that is enlarge begins, how long it is, and how long it becomes."""
     length = math.ceil(side / factor)
     return (side - length) // 2, length, round(length * factor)
 
 
-def enlarged(values: Any, rows: tuple[int, int, int], columns: tuple[int, int, int], height: int, width: int) -> Any:
+def enlarge(values: Any, rows: tuple[int, int, int], columns: tuple[int, int, int], height: int, width: int) -> Any:
     """Bilinear: `length` samples of `values` from `start` become `longer` ones, of which the first are returned."""
     (top, tall, taller), (left, wide, wider) = rows, columns
     scale_y, scale_x = (tall - 1) / max(1, taller - 1), (wide - 1) / max(1, wider - 1)

@@ -1,4 +1,4 @@
-"""What every expert feature has in common: numbers with names, the masks behind them, and a picture of both."""
+"""The base of expert features: numbers with names, the masks behind them, and a picture of both."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from threadpoolctl import threadpool_limits
 
-from memclf._cases import chunks
 from memclf._numbers import Array
 from memclf._progress import track
+from memclf.cases.containers import chunks
 from memclf.vision.features.outline import mask_colours, outline_masks
-from memclf.vision.files import as_rgb
-from memclf.vision.images import READ_AHEAD, ImageCollection, Pixels, as_images
+from memclf.vision.files import Pixels, as_rgb
+from memclf.vision.images import READ_AHEAD, ImageCollection, as_images
 
 Mask = NDArray[np.bool_]
 Masks = dict[str, Mask]
@@ -30,23 +30,32 @@ SHOWN = 400  # pixels that the longer side of an overlay should have at least, o
 class ImageFeatures(TransformerMixin, BaseEstimator):
     """Base of expert features: write `names`, `measure`, and `masks` if there is something to show.
 
-    Nothing has to be fitted: `transform` may be called at once. `fit` is there for pipelines and similarities,
-    which call it with the training images and their labels. Where a number only means something beside those of
-    other images (a size beside the usual size), write `relate` as well. A feature that can tell when its numbers mean
-    nothing (there is no leaf in the picture) names `signs` of it, which `measure` returns after the numbers, and says
-    in `believe` how far they let it be trusted.
+    Nothing has to be fitted: `transform` may be called at once. Pipelines and similarities call `fit` with the training
+    images and their labels. If a number only means something beside those of other images (a size beside the usual
+    size), write `relate` as well. A feature that can tell when its numbers mean nothing (there is no leaf in the
+    picture) names `signs` of it; `measure` returns them after the numbers, and `believe` turns them into a trust.
 
     Parameters common to all
     ------------------------
     n_jobs : int or None
-        Threads that look at images at the same time.
+        Threads that measure images at the same time.
+
+    Attributes
+    ----------
+    names, signs : tuples of str
+        What `measure` returns.
+    learned_to_relate : tuple of str
+        Attributes that `fit` sets and `relate` alone reads: an image measured before the fit is not measured again.
+    takes_all_at_once : bool
+        Similarities pass all images in one call: the feature has workers of its own, and `relate` needs every row.
     """
 
     names: tuple[str, ...] = ()
     signs: tuple[str, ...] = ()
+    learned_to_relate: tuple[str, ...] = ()
     n_jobs: int | None = None
     verbose: int = 0
-    takes_all_at_once = True  # for similarities: workers are its own business, and `relate` wants to see everything
+    takes_all_at_once = True
 
     def measure(self, image: Pixels, info: Info) -> Any:
         """The numbers of one image, in the order of `names`, and the `signs`, if it has any.
@@ -56,21 +65,21 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define measure(image, info)")
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
-        """What was seen in an image: a boolean array of its height and width for each part, by name."""
+        """The parts found in an image, by name: boolean arrays of its height and width."""
         return {}
 
     def relate(self, rows: Array, info: Sequence[Info]) -> Array:
-        """The rows of all images of a call, set in relation to each other. By default they stay as they are."""
+        """Turn the rows of all images of a call into rows relative to each other. By default, nothing changes."""
         return rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing to learn. Returns self."""
+        """Learn nothing, and return self."""
         return self
 
     def transform(self, X: Any) -> Array:
         """One row of numbers per image, in the order of `get_feature_names_out`."""
         images = as_images(X)
-        return self.relate(self._rows(images)[:, : self._width()], info_of(images))
+        return self.relate(self._measurements(images)[:, : self._width()], info_of(images))
 
     def believe(self, signs: Array) -> Array:
         """How far the numbers may be trusted, from 0 to 1, given the signs of each image (a row)."""
@@ -80,31 +89,33 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """How far the numbers of each image may be trusted, from 0 to 1; None if the feature cannot tell."""
         if not self.signs:
             return None
-        return np.asarray(self.believe(self._rows(as_images(X))[:, self._width() :]), dtype=np.float64)
+        return np.asarray(self.believe(self._measurements(as_images(X))[:, self._width() :]), dtype=np.float64)
 
-    def _rows(self, images: ImageCollection) -> Array:
-        """Numbers and signs."""
-        return self._measured(images) if not images.remembers else images.noted(self._name(), self._measured)
+    def _measurements(self, images: ImageCollection) -> Array:
+        """Numbers and signs of each image; a remembered collection measures an image once."""
+        if not images.has_memory:
+            return self._measure_all(images)
+        return images.compute_once(self._cache_key(), self._measure_all)
 
-    def _name(self) -> str:
-        """The same for features that measure the same: what it is and all it was given and has learned."""
+    def _cache_key(self) -> str:
+        """The same for features that measure the same: class, parameters and what `fit` learned for `measure`."""
+        left_out = ("n_jobs", "verbose", *self.learned_to_relate)
         everything: Any = self.__getstate__()
-        state = {k: v for k, v in everything.items() if k not in ("n_jobs", "verbose")}
+        state = {name: value for name, value in everything.items() if name not in left_out}
         return f"{type(self).__qualname__} {id(type(self))} {joblib.hash(state)}"
 
-    def _measured(self, images: ImageCollection) -> Array:
-        """What `measure` says of each image."""
+    def _measure_all(self, images: ImageCollection) -> Array:
         slices = list(chunks(len(images), READ_AHEAD))
         # Small products gain nothing from more threads, and those of several images would wait for each other.
         with threadpool_limits(1, user_api="blas"):
             parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(self._measure_some)(images, part) for part in slices
+                delayed(self._measure_part)(images, part) for part in slices
             )
             tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
             rows = [row for part in tracked for row in part]
         return np.array(rows, dtype=np.float64).reshape(len(images), self._width() + len(self.signs))
 
-    def _measure_some(self, images: ImageCollection, part: slice) -> list[Array]:
+    def _measure_part(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
         if isinstance(self.names, str):
             raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
@@ -119,7 +130,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
                         f"{type(self).__name__}.measure must return one number per {what}, {n_numbers} in all; "
                         f"it returned shape {row.shape}"
                     )
-            except Exception as error:  # whatever it was: say where
+            except Exception as error:  # any error gets the name of the image
                 path = some.paths[position]
                 error.add_note(f"while measuring image {part.start + position}" + (f", {path}" if path else ""))
                 raise
@@ -134,7 +145,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return np.array(self.names, dtype=object)
 
     def overlay(self, image: Any, info: Info | None = None) -> Pixels:
-        """The image with the outlines of its masks drawn in, one colour per mask, and its numbers below, to look at."""
+        """The image with outlines of its masks, one colour per mask, and its numbers below."""
         image = as_rgb(image, "image")
         numbers = np.atleast_1d(np.asarray(self.measure(image, info or {}), dtype=np.float64))
         return draw_masks(image, self.masks(image, info), dict(zip(self.names, numbers.tolist(), strict=False)))
@@ -164,14 +175,14 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
 
 def info_of(images: ImageCollection) -> Sequence[Info]:
-    """What is known about each image, be it nothing."""
+    """The `info` of each image, an empty one if the collection has none."""
     return [{}] * len(images) if images.info is None else list(images.info)
 
 
 def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None = None) -> Pixels:
-    """The image, with a line around each mask, and a legend below with numbers. Small images are enlarged.
+    """Draw a line around each mask of an image, and a legend with numbers below. Small images are enlarged.
 
-    Nothing inside a mask is painted over: its colours are what there is to judge.
+    Nothing inside a mask is painted over, so that its colours can be judged.
     """
     scale = max(1, round(SHOWN / max(image.shape[:2])))
     size = (image.shape[1] * scale, image.shape[0] * scale)
@@ -182,7 +193,7 @@ def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None 
     ]
     bands += [_legend(f"{name} = {value:.3g}", None, size[0]) for name, value in (numbers or {}).items()]
     wide = max(part.shape[1] for part in (shown, *bands))
-    return np.vstack([_widened(part, wide) for part in (shown, *bands)])
+    return np.vstack([_widen(part, wide) for part in (shown, *bands)])
 
 
 def _legend(text: str, colour: tuple[int, int, int] | None, width: int) -> Pixels:
@@ -194,5 +205,5 @@ def _legend(text: str, colour: tuple[int, int, int] | None, width: int) -> Pixel
     return band
 
 
-def _widened(part: Pixels, width: int) -> Pixels:
+def _widen(part: Pixels, width: int) -> Pixels:
     return np.pad(part, ((0, 0), (0, width - part.shape[1]), (0, 0)), constant_values=255)

@@ -14,9 +14,9 @@ from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
-from memclf.vision.features.leaf_net import Coefficients, judge, shipped
-from memclf.vision.files import IMAGE_SUFFIXES, as_rgb
-from memclf.vision.images import ImageCollection, Pixels, as_images
+from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
+from memclf.vision.files import IMAGE_SUFFIXES, Pixels, as_rgb
+from memclf.vision.images import ImageCollection, as_images
 
 METHODS = ("taught", "paper")
 TAUGHT = ("affected_share",)
@@ -53,8 +53,8 @@ class LeafColours(ImageFeatures):
 
     Attributes
     ----------
-    coefficients_ : dict of arrays
-        What was taught; absent until then, and the shipped coefficients are used.
+    coefficients_ : dict of arrays or None
+        What was taught; None until then, and the shipped coefficients are used.
 
     Notes
     -----
@@ -79,6 +79,8 @@ class LeafColours(ImageFeatures):
     >>> float(leaf.transform([image])[0, 0].round(2))
     0.05
     """
+
+    coefficients_: Coefficients | None = None
 
     def __init__(
         self,
@@ -132,15 +134,15 @@ class LeafColours(ImageFeatures):
         """
         self._is_paper()
         if y is None or _are_labels(y):
-            if not self._is_paper() and not hasattr(self, "coefficients_"):
-                self.coefficients_ = shipped()  # stays with the model, whatever a later version ships
+            if not self._is_paper() and self.coefficients_ is None:
+                self.coefficients_ = load_shipped()  # stays with the model, whatever a later version ships
             return self
         if self._is_paper():
             raise ValueError('method="paper" has fixed thresholds; only method="taught" learns from outlines')
         from memclf.vision.features.leaf_teach import teach
 
         self.coefficients_ = teach(
-            _outlined(as_images(X), y),
+            _prepare_outlines(as_images(X), y),
             steps=self.steps,
             seed=self.random_state,
             threads=effective_n_jobs(self.n_jobs),
@@ -151,8 +153,8 @@ class LeafColours(ImageFeatures):
     def measure(self, image: Pixels, info: Info) -> Any:
         if self._is_paper():
             return leaf_paper.shares(leaf_paper.classes(image), self.literal)
-        chances = self._judged(image)
-        leaf, affected = decided(chances)
+        chances = self._judge(image)
+        leaf, affected = decide(chances)
         share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
         found = signs_of(image, chances, leaf)
         return (share, *details(chances, leaf, affected), *found) if self.details else (share, *found)
@@ -163,12 +165,12 @@ class LeafColours(ImageFeatures):
         if self._is_paper():
             return leaf_paper.classes(image)
         size = (image.shape[1], image.shape[0])
-        chances = [cv2.resize(chance, size, interpolation=cv2.INTER_LINEAR) for chance in self._judged(image)]
-        leaf, affected = decided(np.stack(chances))
+        chances = [cv2.resize(chance, size, interpolation=cv2.INTER_LINEAR) for chance in self._judge(image)]
+        leaf, affected = decide(np.stack(chances))
         return {"leaf": leaf, "affected": affected}
 
-    def _judged(self, image: Pixels) -> Array:
-        coefficients: Coefficients = getattr(self, "coefficients_", None) or shipped()
+    def _judge(self, image: Pixels) -> Array:
+        coefficients = self.coefficients_ or load_shipped()
         if image.shape[0] > image.shape[1]:  # outlines are taught lying on the longer side
             lying = np.ascontiguousarray(image.transpose(1, 0, 2))
             return np.ascontiguousarray(judge(lying, coefficients).transpose(0, 2, 1))
@@ -181,12 +183,12 @@ class LeafColours(ImageFeatures):
 
     def __sklearn_clone__(self) -> Self:
         copy = type(self)(**self.get_params(deep=False))
-        if hasattr(self, "coefficients_"):
+        if self.coefficients_ is not None:
             copy.coefficients_ = {name: values.copy() for name, values in self.coefficients_.items()}
         return copy
 
 
-def decided(chances: Array) -> tuple[Mask, Mask]:
+def decide(chances: Array) -> tuple[Mask, Mask]:
     """Leaf and affected from chances of background, leaf and symptom.
 
     A leaf is one piece: the largest, with its holes filled. What is affected lies inside it.
@@ -240,8 +242,8 @@ def _names_image(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in IMAGE_SUFFIXES
 
 
-def _outlined(images: ImageCollection, y: Any) -> list[Any]:
-    from memclf.vision.features.leaf_augment import outlined
+def _prepare_outlines(images: ImageCollection, y: Any) -> list[Any]:
+    from memclf.vision.features.leaf_augment import prepare
 
     if len(y) != len(images):
         raise ValueError(f"{len(images)} images came with {len(y)} outlines")
@@ -257,7 +259,7 @@ def _outlined(images: ImageCollection, y: Any) -> list[Any]:
                 f"outlines {position} hold {values[:5].tolist()}; wanted are 0 background, 1 leaf, 2 symptom"
             )
         kinds[values.astype(int)] = True
-        cases.append(outlined(image, labels))
+        cases.append(prepare(image, labels))
     if not kinds.all():
         missing = [name for name, found in zip(("background", "leaf", "symptom"), kinds, strict=True) if not found]
         raise ValueError(f"the outlines hold no {' and no '.join(missing)}, so there is nothing to tell apart")

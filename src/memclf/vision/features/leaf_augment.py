@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memclf._numbers import Array
-from memclf.vision.features.leaf_light import without_impulses, without_noise
-from memclf.vision.images import Pixels
+from memclf.vision.features.leaf_light import remove_impulses, remove_noise
+from memclf.vision.files import Pixels
 
 CANVAS = (256, 128)  # width and height of what is shown
 KEPT = (512, 256)  # larger images are made smaller once, to be cheap to show often
@@ -32,27 +32,27 @@ class Outlined(NamedTuple):
     often: float
 
 
-def outlined(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
+def prepare(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
     """An image and its labels (0 background, 1 leaf, 2 symptom; same height and width), ready to be shown."""
     shares = np.stack([labels == k for k in range(3)], axis=2).astype(np.uint8) * np.uint8(255)
     if image.shape[0] > image.shape[1]:
         image, shares = image.transpose(1, 0, 2), shares.transpose(1, 0, 2)
-    image, shares = without_impulses(np.ascontiguousarray(image)), np.ascontiguousarray(shares)
+    image, shares = remove_impulses(np.ascontiguousarray(image)), np.ascontiguousarray(shares)
     if image.shape[1] > KEPT[0] or image.shape[0] > KEPT[1]:
-        image, shares = (_smaller(part) for part in (image, shares))
+        image, shares = (_shrink(part) for part in (image, shares))
     # Heavily affected leaves are rare; shown as rarely, they would be underestimated.
     affected = float(np.mean(labels == 2)) / max(1e-6, float(np.mean(labels > 0)))
     return Outlined(image, shares, _box(shares[:, :, 0] < 128), 1 + HEAVY * min(affected, 0.2))
 
 
-def in_turn(cases: list[Outlined], rng: np.random.Generator) -> list[int]:
+def order_of_showing(cases: list[Outlined], rng: np.random.Generator) -> list[int]:
     """Positions of cases in random order, each as often as it is to be shown (a half is one time in two)."""
     often = np.array([case.often for case in cases])
     times = np.floor(often + rng.random(len(cases))).astype(int)
     return rng.permutation(np.repeat(np.arange(len(cases)), times)).tolist()
 
 
-def _smaller(part: Pixels) -> Pixels:
+def _shrink(part: Pixels) -> Pixels:
     return np.asarray(cv2.resize(part, KEPT, interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
@@ -65,7 +65,7 @@ def _box(leaf: Array) -> tuple[int, int, int, int]:
     return left, top, width, height
 
 
-def drawn(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
+def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
     """One showing: the image (height x width x 3, float32) and the shares of each kind (3 x height x width)."""
     place = _place(case, rng)
     image, shares = (
@@ -73,7 +73,7 @@ def drawn(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
         for part in (case.image, case.shares)
     )
     scale = np.float32(1 / 255)
-    x = without_noise(_in_another_light(image.astype(np.float32) * scale, rng))
+    x = remove_noise(_change_light(image.astype(np.float32) * scale, rng))
     return x, np.ascontiguousarray((shares.astype(np.float32) * scale).transpose(2, 0, 1))
 
 
@@ -93,7 +93,7 @@ def _place(case: Outlined, rng: np.random.Generator) -> Array:
     return np.column_stack([turn, shift]) @ onto
 
 
-def _in_another_light(x: Array, rng: np.random.Generator) -> Array:
+def _change_light(x: Array, rng: np.random.Generator) -> Array:
     x = x ** np.float32(np.exp(rng.uniform(-0.35, 0.35)))
     angle = rng.uniform(-0.12, 0.12)
     along, across = (1 - np.cos(angle)) / 3, np.sin(angle) / np.sqrt(3)

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 AREA = 256 * 128  # pixels at which leaves are judged
 GRID = 16  # sides are multiples of this: the network halves them four times
@@ -31,13 +31,13 @@ _OPPONENT = np.array([[1, -1, 0], [-0.5, -0.5, 1], [1 / 3, 1 / 3, 1 / 3]], dtype
 _LAPLACE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
 
 
-def at_work_size(image: Pixels) -> Array:
+def to_work_size(image: Pixels) -> Array:
     """The image without noise, of about `AREA` pixels, as float32 from 0 to 1."""
-    image = without_impulses(image)
+    image = remove_impulses(image)
     size = work_size(*image.shape[:2])
     smaller = size[0] * size[1] < image.shape[0] * image.shape[1]
     x = cv2.resize(image, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR)
-    return without_noise(x.astype(np.float32) * np.float32(1 / 255))
+    return remove_noise(x.astype(np.float32) * np.float32(1 / 255))
 
 
 def work_size(height: int, width: int) -> tuple[int, int]:
@@ -48,10 +48,10 @@ def work_size(height: int, width: int) -> tuple[int, int]:
     return sides[0], sides[1]
 
 
-def without_impulses(image: Pixels) -> Pixels:
+def remove_impulses(image: Pixels) -> Pixels:
     """Single wild values (black or white in one channel) replaced by the median around them.
 
-    Ordinary noise makes wild values too, but not all of them black or white; those are left to `without_noise`.
+    Ordinary noise makes wild values too, but not all of them black or white; those are left to `remove_noise`.
     """
     wild = cv2.absdiff(image, cv2.medianBlur(image, 3)) > 40
     extreme = wild & ((image == 0) | (image == 255))
@@ -67,7 +67,7 @@ def noise_of(x: Array) -> float:
     return float(np.median(rough)) / (0.6745 * 6)
 
 
-def without_noise(x: Array) -> Array:
+def remove_noise(x: Array) -> Array:
     """Smoothed by a guided filter where the picture varies less than its noise; edges beyond the noise stay."""
     noise = noise_of(x)
     if noise <= QUIET:
@@ -77,7 +77,7 @@ def without_noise(x: Array) -> Array:
     return x
 
 
-def without_dirt(x: Array, chance: Array) -> Array:
+def remove_dirt(x: Array, chance: Array) -> Array:
     """Dark specks filled in, if there are many where no leaf is: what lies on the background lies on the leaf too.
 
     Spots wider than a speck (`SPECK` pixels) stay, on the leaf as well. `chance` is the first look's, of leaf.

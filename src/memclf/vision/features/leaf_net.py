@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.vision.features.leaf_light import at_work_size, first_look, planes, two_colours, without_dirt
-from memclf.vision.images import Pixels
+from memclf.vision.features.leaf_light import first_look, planes, remove_dirt, to_work_size, two_colours
+from memclf.vision.files import Pixels
 
 Coefficients = dict[str, Array]
 
@@ -22,7 +22,7 @@ _shipped: Coefficients = {}
 _workspace = threading.local()  # each thread looks at one image at a time
 
 
-def shipped() -> Coefficients:
+def load_shipped() -> Coefficients:
     """The coefficients that come with the package, taught by outlines of 300 coffee leaves."""
     if not _shipped:
         with (
@@ -34,14 +34,14 @@ def shipped() -> Coefficients:
 
 
 def judge(image: Pixels, coefficients: Coefficients) -> Array:
-    """Probabilities of background, leaf and symptom: 3 x height x width, at the size of `at_work_size`."""
-    return chances(look(at_work_size(image), coefficients), coefficients)
+    """Probabilities of background, leaf and symptom: 3 x height x width, at the size of `to_work_size`."""
+    return chances(look(to_work_size(image), coefficients), coefficients)
 
 
 def look(x: Array, coefficients: Coefficients) -> Array:
     """What the network sees of an image at work size: colours relative to what the first look takes for the leaf."""
     chance, small = _chance_of_leaf(x, coefficients)
-    clean = without_dirt(x, chance)
+    clean = remove_dirt(x, chance)
     if clean is not x:
         chance, small = _chance_of_leaf(clean, coefficients)
     return planes(clean, *two_colours(small, chance), chance)
@@ -60,24 +60,24 @@ def _chance_of_leaf(x: Array, coefficients: Coefficients) -> tuple[Array, Array]
 def chances(seen: Array, coefficients: Coefficients) -> Array:
     """The network: down to a sixteenth of the size and up again, on picture elements of 2 x 2 pixels."""
     c = coefficients
-    pixels = _unshuffled(seen)
-    whole = _block(_mixed(pixels, c, "stem"), c, "down1")
-    half = _block(_halved(whole, "down2"), c, "down2")
-    quarter = _block(_halved(half, "down3"), c, "down3")
-    eighth = _block(_halved(quarter, "down4"), c, "down4")
-    up = _block(_joined(eighth, quarter, "up3"), c, "up3")
-    up = _block(_joined(up, half, "up2"), c, "up2")
-    up = _block(_joined(up, whole, "up1"), c, "up1")
-    hidden = _mixed(_joined(up, pixels, "hidden"), c, "hidden")
-    kinds = _summed(hidden, c, "out").reshape(3, 4, *hidden.shape[1:])
+    pixels = _unshuffle(seen)
+    whole = _block(_mix(pixels, c, "stem"), c, "down1")
+    half = _block(_halve(whole, "down2"), c, "down2")
+    quarter = _block(_halve(half, "down3"), c, "down3")
+    eighth = _block(_halve(quarter, "down4"), c, "down4")
+    up = _block(_join(eighth, quarter, "up3"), c, "up3")
+    up = _block(_join(up, half, "up2"), c, "up2")
+    up = _block(_join(up, whole, "up1"), c, "up1")
+    hidden = _mix(_join(up, pixels, "hidden"), c, "hidden")
+    kinds = _sum_channels(hidden, c, "out").reshape(3, 4, *hidden.shape[1:])
     kinds -= np.maximum(np.maximum(kinds[0], kinds[1]), kinds[2])
     np.maximum(kinds, -30, out=kinds)  # numbers too small for a float's full precision are very slow
     np.exp(kinds, out=kinds)
     kinds /= kinds[0] + kinds[1] + kinds[2]
-    return _shuffled(kinds)
+    return _shuffle(kinds)
 
 
-def _room(name: str, *shape: int) -> Array:
+def _buffer(name: str, *shape: int) -> Array:
     """An array to write into, the same for every image of a size: fresh memory costs as much as the sums."""
     kept = _workspace.__dict__
     if name not in kept or kept[name].shape != shape:
@@ -85,41 +85,41 @@ def _room(name: str, *shape: int) -> Array:
     return kept[name]
 
 
-def _summed(x: Array, c: Coefficients, name: str) -> Array:
+def _sum_channels(x: Array, c: Coefficients, name: str) -> Array:
     """New channels, each a weighted sum of the given ones."""
     weight = c[f"{name}.weight"]
-    y = _room(name, len(weight), x.shape[1] * x.shape[2])
+    y = _buffer(name, len(weight), x.shape[1] * x.shape[2])
     np.matmul(weight, x.reshape(len(x), -1), out=y)
     y += c[f"{name}.bias"][:, None]
     return y
 
 
-def _mixed(x: Array, c: Coefficients, name: str) -> Array:
-    """`_summed`, and what is negative becomes 0."""
-    y = _summed(x, c, name)
+def _mix(x: Array, c: Coefficients, name: str) -> Array:
+    """`_sum_channels`, and what is negative becomes 0."""
+    y = _sum_channels(x, c, name)
     cv2.threshold(y, 0, 0, cv2.THRESH_TOZERO, dst=y)
     return y.reshape(-1, *x.shape[1:])
 
 
 def _block(x: Array, c: Coefficients, name: str) -> Array:
     """Each channel filtered with its own 3 x 3 kernel, then mixed."""
-    filtered = _room(f"{name} filtered", *x.shape)
+    filtered = _buffer(f"{name} filtered", *x.shape)
     for channel, kernel, target in zip(x, c[f"{name}.kernels"], filtered, strict=True):
         cv2.filter2D(channel, -1, kernel, dst=target, borderType=cv2.BORDER_CONSTANT)
-    return _mixed(filtered, c, name)
+    return _mix(filtered, c, name)
 
 
-def _halved(x: Array, name: str) -> Array:
+def _halve(x: Array, name: str) -> Array:
     """Means of 2 x 2; the channels lie one below the other, and none reaches into the next since heights are even."""
     c, h, w = x.shape
-    room = _room(f"{name} halved", c * h // 2, w // 2)
+    room = _buffer(f"{name} halved", c * h // 2, w // 2)
     cv2.resize(x.reshape(c * h, w), (w // 2, c * h // 2), dst=room, interpolation=cv2.INTER_AREA)
     return room.reshape(c, h // 2, w // 2)
 
 
-def _joined(x: Array, beside: Array, name: str) -> Array:
+def _join(x: Array, beside: Array, name: str) -> Array:
     """The channels of both, with those of `x` brought to the size of the others."""
-    room = _room(f"{name} joined", len(x) + len(beside), *beside.shape[1:])
+    room = _buffer(f"{name} joined", len(x) + len(beside), *beside.shape[1:])
     if x.shape[1:] == beside.shape[1:]:
         room[: len(x)] = x
     else:
@@ -129,15 +129,15 @@ def _joined(x: Array, beside: Array, name: str) -> Array:
     return room
 
 
-def _unshuffled(x: Array) -> Array:
+def _unshuffle(x: Array) -> Array:
     """Channels x height x width, with the four pixels of each 2 x 2 square as channels."""
     c, h, w = x.shape
-    room = _room("pixels", 4 * c, h // 2, w // 2)
+    room = _buffer("pixels", 4 * c, h // 2, w // 2)
     room.reshape(c, 2, 2, h // 2, w // 2)[:] = x.reshape(c, h // 2, 2, w // 2, 2).transpose(0, 2, 4, 1, 3)
     return room
 
 
-def _shuffled(x: Array) -> Array:
+def _shuffle(x: Array) -> Array:
     """Channels x 4 x height x width, with the four back in their places: the inverse of `_unshuffled`."""
     c, _, h, w = x.shape
     y = np.empty((c, 2 * h, 2 * w), dtype=x.dtype)

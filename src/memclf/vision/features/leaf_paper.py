@@ -10,7 +10,7 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.vision.features.base import Mask, Masks
 from memclf.vision.features.segments import segment, segment_means
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 WIDTH, HEIGHT = 512, 256  # what the settings of the segments were chosen for
 SCALE, SIGMA, MIN_SIZE = 100.0, 0.8, 50

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from memclf._progress import say, track
-from memclf.vision.features.leaf_augment import Outlined, drawn, in_turn
+from memclf.vision.features.leaf_augment import Outlined, draw_view, order_of_showing
 from memclf.vision.features.leaf_light import BRIGHTNESS, CHANNELS, GLANCE, LOOK, first_look
 from memclf.vision.features.leaf_net import Coefficients, look
 
@@ -43,7 +43,7 @@ def teach(cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, ver
         say("first look taught", verbose)
         net = Net()
         _train(net, cases, coefficients, rng, steps, verbose)
-    return {**coefficients, **net.exported()}
+    return {**coefficients, **net.export()}
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def _threads(count: int) -> Iterator[None]:
 
 def teach_first_look(cases: list[Outlined], rng: np.random.Generator, steps: int) -> Coefficients:
     """A perceptron that tells leaf from background in the picture of 64 x 32."""
-    showings = [drawn(case, rng) for case in cases for _ in range(max(1, min(3, 900 // len(cases))))]
+    showings = [draw_view(case, rng) for case in cases for _ in range(max(1, min(3, 900 // len(cases))))]
     seen = np.array([first_look(x)[0].reshape(-1, GLANCE) for x, _ in showings])
     truth = np.array([1 - cv2.resize(shares[0], LOOK, interpolation=cv2.INTER_AREA).ravel() for _, shares in showings])
     given, wanted = torch.from_numpy(seen.reshape(-1, GLANCE)), torch.from_numpy(truth.ravel())
@@ -89,8 +89,8 @@ def _train(
     order: list[int] = []
     for _ in track(range(steps), total=steps, what="teaching", verbose=verbose):
         while len(order) < BATCH:
-            order += in_turn(cases, rng)
-        showings = [drawn(cases[order.pop()], rng) for _ in range(BATCH)]
+            order += order_of_showing(cases, rng)
+        showings = [draw_view(cases[order.pop()], rng) for _ in range(BATCH)]
         seen = torch.from_numpy(np.stack([look(x, first) for x, _ in showings]))
         # Shadow, fog and glare change brightness more than colour: the network must not come to need it.
         seen[torch.from_numpy(rng.random(BATCH) < WITHHELD), BRIGHTNESS] = 0
@@ -119,7 +119,7 @@ class Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         a, b, c, d = WIDTHS
-        self.stem = Mixed(4 * CHANNELS, a)
+        self.stem = Mix(4 * CHANNELS, a)
         blocks = {"down1": (a, b), "down2": (b, c), "down3": (c, d), "down4": (d, d)}
         blocks |= {"up3": (d + d, c), "up2": (c + c, b), "up1": (b + b, a)}
         self.blocks = nn.ModuleDict({name: Block(*widths) for name, widths in blocks.items()})
@@ -133,23 +133,23 @@ class Net(nn.Module):
         whole = block["down1"](self.stem(pixels))
         half = block["down2"](F.avg_pool2d(whole, 2))
         quarter = block["down3"](F.avg_pool2d(half, 2))
-        up = block["up3"](torch.cat([_doubled(block["down4"](F.avg_pool2d(quarter, 2))), quarter], 1))
-        up = block["up2"](torch.cat([_doubled(up), half], 1))
-        up = block["up1"](torch.cat([_doubled(up), whole], 1))
+        up = block["up3"](torch.cat([_double(block["down4"](F.avg_pool2d(quarter, 2))), quarter], 1))
+        up = block["up2"](torch.cat([_double(up), half], 1))
+        up = block["up1"](torch.cat([_double(up), whole], 1))
         return F.pixel_shuffle(self.out(F.relu(self.hidden(torch.cat([up, pixels], 1)))), 2)
 
-    def exported(self) -> Coefficients:
+    def export(self) -> Coefficients:
         """Plain arrays under the names that `leaf_net` uses."""
-        parts = self.stem.exported("stem")
+        parts = self.stem.export("stem")
         blocks: Any = self.blocks
         for name, block in blocks.items():
-            parts |= block.mixed.exported(name) | {f"{name}.kernels": block.kernels.weight[:, 0]}
+            parts |= block.mixed.export(name) | {f"{name}.kernels": block.kernels.weight[:, 0]}
         for name, layer in (("hidden", self.hidden), ("out", self.out)):
             parts |= {f"{name}.weight": layer.weight[:, :, 0, 0], f"{name}.bias": layer.bias}
         return {name: np.ascontiguousarray(part.detach().numpy(), dtype=np.float32) for name, part in parts.items()}
 
 
-class Mixed(nn.Module):
+class Mix(nn.Module):
     """Channels mixed pixel by pixel, normalised over the batch, negative ones made 0."""
 
     def __init__(self, given: int, made: int):
@@ -160,7 +160,7 @@ class Mixed(nn.Module):
     def forward(self, x: Any) -> Any:
         return F.relu(self.norm(self.mix(x)))
 
-    def exported(self, name: str) -> dict[str, Any]:
+    def export(self, name: str) -> dict[str, Any]:
         """Once taught, the normalisation is a scale and a shift, which the weights take in."""
         norm: Any = self.norm
         scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
@@ -169,16 +169,16 @@ class Mixed(nn.Module):
 
 
 class Block(nn.Module):
-    """A kernel of 3 x 3 for each channel, then `Mixed`."""
+    """A kernel of 3 x 3 for each channel, then `Mix`."""
 
     def __init__(self, given: int, made: int):
         super().__init__()
         self.kernels = nn.Conv2d(given, given, 3, padding=1, groups=given, bias=False)
-        self.mixed = Mixed(given, made)
+        self.mixed = Mix(given, made)
 
     def forward(self, x: Any) -> Any:
         return self.mixed(self.kernels(x))
 
 
-def _doubled(x: Any) -> Any:
+def _double(x: Any) -> Any:
     return F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 import cv2
@@ -14,8 +15,8 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks, info_of
-from memclf.vision.files import as_rgb, read_image
-from memclf.vision.images import Pixels, as_images
+from memclf.vision.files import Pixels, as_rgb, read_image
+from memclf.vision.images import as_images
 
 BOX = ("x0", "y0", "x1", "y1")  # in pixels, the last ones excluded
 Box = tuple[int, int, int, int]
@@ -94,6 +95,9 @@ class LesionFeatures(ImageFeatures):
     """
 
     names = ("size", "redness", "overexposed")
+    learned_to_relate = ("face_medians_", "median_")
+    median_: float | None = None
+    face_medians_: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -120,7 +124,7 @@ class LesionFeatures(ImageFeatures):
         areas = np.array([area or 0.0 for area in known])
         unknown = [place for place, area in enumerate(known) if area is None]
         if unknown:
-            areas[unknown] = self._measured(images[unknown])[:, 0]
+            areas[unknown] = self._measurements(images[unknown])[:, 0]
         faces = {face: places for face, places in _by_face(about).items() if face is not None}
         self.face_medians_ = {face: float(np.median(areas[places])) for face, places in faces.items()}
         self.median_ = float(np.median(areas))
@@ -145,8 +149,8 @@ class LesionFeatures(ImageFeatures):
         """Areas become relative to the median of their face."""
         related = rows.copy()
         for face, places in _by_face(info).items():
-            seen = getattr(self, "median_", None) if face is None else getattr(self, "face_medians_", {}).get(face)
-            usual = float(np.median(rows[places, 0])) if seen is None else seen
+            fitted = self.median_ if face is None else self.face_medians_.get(face)
+            usual = float(np.median(rows[places, 0])) if fitted is None else fitted
             for place in places:
                 given = _first_of(info[place], MEDIAN)
                 related[place, 0] = rows[place, 0] / (usual if given is None else given)
@@ -189,17 +193,17 @@ class LesionFeatures(ImageFeatures):
         box = None if box is None else cut_box(box, height, width)
         if marked is None:
             box = box or (width // 4, height // 4, width - width // 4, height - height // 4)
-            lesion = _filled(box, height, width)
+            lesion = _fill_box(box, height, width)
         elif box is None:
             lesion = _central_piece(marked)
             box = box_of(lesion)
         else:
-            lesion = marked & _filled(box, height, width)
+            lesion = marked & _fill_box(box, height, width)
             if not lesion.any():
                 raise ImageError(f"the mask shows no lesion inside the box {box}")
-        x0, y0, x1, y1 = _around(box, height, width)
+        x0, y0, x1, y1 = _surround(box, height, width)
         where = (slice(y0, y1), slice(x0, x1))
-        skin = ~_filled(box, height, width)[where]
+        skin = ~_fill_box(box, height, width)[where]
         if marked is not None:
             skin &= ~marked[where]
         return _Sight(where, np.ascontiguousarray(lesion[where]), skin)
@@ -208,7 +212,7 @@ class LesionFeatures(ImageFeatures):
 def marked_lesions(info: Info, height: int, width: int, root: str | os.PathLike[str] | None = None) -> Mask | None:
     """All the lesions that the image's mask shows; None if there is no mask."""
     mask = info.get("mask")
-    if _missing(mask):
+    if _is_missing(mask):
         return None
     name = "mask"
     if isinstance(mask, (str, os.PathLike)):
@@ -227,7 +231,7 @@ def marked_lesions(info: Info, height: int, width: int, root: str | os.PathLike[
 def given_box(info: Info) -> Box | None:
     """The box that is given, in whole pixels; parts of it may lie outside the image."""
     values: list[Any] = [info.get(name) for name in BOX]
-    if all(_missing(value) for value in values):
+    if all(_is_missing(value) for value in values):
         return None
     try:
         x0, y0, x1, y1 = (float(value) for value in values)
@@ -250,18 +254,18 @@ def cut_box(box: Box, height: int, width: int) -> Box:
 def _known_area(info: Info) -> float | None:
     """The lesion's area, where it is known without a look at the image."""
     area = _first_of(info, AREA)
-    if area is None and _missing(info.get("mask")):
+    if area is None and _is_missing(info.get("mask")):
         box = given_box(info)
         if box is not None:  # all of it: a lesion is no smaller for being cut off by the edge
             return float((box[2] - box[0]) * (box[3] - box[1]))
     return area
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value)
 
 
-def _filled(box: Box, height: int, width: int) -> Mask:
+def _fill_box(box: Box, height: int, width: int) -> Mask:
     mask = np.zeros((height, width), dtype=bool)
     mask[box[1] : box[3], box[0] : box[2]] = True
     return mask
@@ -281,7 +285,7 @@ def _central_piece(mask: Mask) -> Mask:
     return np.asarray(pieces == pieces[rows[nearest], columns[nearest]])
 
 
-def _around(box: Box, height: int, width: int) -> Box:
+def _surround(box: Box, height: int, width: int) -> Box:
     """A box around the box whose rim has the same area, or nearly; at the image's edge it grows elsewhere."""
     x0, y0, x1, y1 = box
     area = (x1 - x0) * (y1 - y0)
@@ -304,7 +308,7 @@ def _by_face(info: Sequence[Info]) -> dict[str | None, list[int]]:
     places: dict[str | None, list[int]] = {}
     for place, about in enumerate(info):
         face = about.get("face")
-        places.setdefault(None if _missing(face) else str(face), []).append(place)
+        places.setdefault(None if _is_missing(face) else str(face), []).append(place)
     return places
 
 
@@ -312,7 +316,7 @@ def _first_of(info: Info, names: tuple[str, ...]) -> float | None:
     """The first of these numbers that is known."""
     for name in names:
         value: Any = info.get(name)
-        if _missing(value):
+        if _is_missing(value):
             continue
         try:
             number = float(value)

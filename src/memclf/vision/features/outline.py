@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memclf._numbers import Array
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 Mask = NDArray[np.bool_]
 

@@ -10,8 +10,7 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.vision.features.base import ImageFeatures, Info, Masks
 from memclf.vision.features.segments import segment, segment_means
-from memclf.vision.files import as_rgb
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels, as_rgb
 
 BLOCKS = 25  # blocks along the shorter side: a patch of a tenth of the side always holds a whole block
 SMALLEST = 3  # pixels of a block's side, so that in small images, too, a single pixel decides nothing
@@ -96,11 +95,11 @@ class PatchColour(ImageFeatures):
         if self.method == "paper":
             labels = self._segments(image)
             means = segment_means(image, labels)
-            colour = means[self._chosen(labels, means)]
+            colour = means[self._choose(labels, means)]
             strength = _above_others(colour[None])[0]
             channel = colour.argmax()
         else:
-            strength = self._standing_out(image).reshape(-1, 3).max(axis=0)
+            strength = self._contrast(image).reshape(-1, 3).max(axis=0)
             channel = strength.argmax()
         row = np.array([channel, *np.maximum(strength / 255, 0)], dtype=np.float64)
         return row if self.graded else row[:1]
@@ -115,7 +114,7 @@ class PatchColour(ImageFeatures):
         image = as_rgb(image, "image")
         if self.method == "paper":
             labels = self._segments(image)
-            return {"patch": labels == self._chosen(labels, segment_means(image, labels))}
+            return {"patch": labels == self._choose(labels, segment_means(image, labels))}
         return {"patch": self._outline(image)}
 
     def _check_parameters(self) -> None:
@@ -132,7 +131,7 @@ class PatchColour(ImageFeatures):
     def _side(self, image: Pixels) -> int:
         return self.block or max(SMALLEST, min(image.shape[:2]) // BLOCKS)
 
-    def _standing_out(self, image: Pixels) -> Array:
+    def _contrast(self, image: Pixels) -> Array:
         """For each block and channel, how far it is above both others, once the median colour is taken off."""
         height, width = image.shape[:2]
         side = self._side(image)
@@ -141,7 +140,7 @@ class PatchColour(ImageFeatures):
         return _above_others(means - _median_colour(means))
 
     def _outline(self, image: Pixels) -> Array:
-        out = self._standing_out(image)
+        out = self._contrast(image)
         row, column, channel = np.unravel_index(out.argmax(), out.shape)
         peak = out[row, column, channel]
         if peak <= 0:  # no colour anywhere
@@ -167,7 +166,7 @@ class PatchColour(ImageFeatures):
     def _segments(self, image: Pixels) -> Any:
         return segment(image, self.scale, self.sigma, self.min_size)
 
-    def _chosen(self, labels: Any, means: Array) -> int:
+    def _choose(self, labels: Any, means: Array) -> int:
         """The number of the segment that is the patch."""
         sizes = np.bincount(labels.ravel(), minlength=len(means))
         largest = np.argsort(-sizes, kind="stable")[: self.n_segments]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
-from memclf.vision.images import Pixels
+from memclf.vision.files import Pixels
 
 Labels = NDArray[np.int32]
 

@@ -12,13 +12,11 @@ import torch
 import torchvision
 from torch import nn
 
+from memclf.vision.nets.catalogue import CATALOGUE, Weights
 from memclf.vision.nets.preact import PreActResNet18
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-HALF = ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))
-BUNDLED = "tf_efficientnet_lite0"  # the backbone whose weights come with a package
 SEVERAL_OUTPUTS = {"googlenet", "inception_v3"}  # in training, and weights for other pixels; timm has the latter
-ALIASES = {"efficientnet_lite0": BUNDLED}
 OURS = {"preact_resnet18": PreActResNet18}
 
 
@@ -42,20 +40,19 @@ class Backbone:
     last: str
 
 
-def is_name(backbone: Any) -> bool:
-    return isinstance(backbone, str)
-
-
 def resolve(name: str) -> tuple[str, str]:
     """Where a backbone comes from ("memclf", "torchvision" or "timm") and what it is called there.
 
-    torchvision is asked before timm; ``"timm/resnet18"`` insists on timm.
+    torchvision comes before timm; ``"timm/resnet18"`` means timm's.
 
     >>> resolve("resnet18"), resolve("timm/resnet18"), resolve("efficientnet_lite0")
     (('torchvision', 'resnet18'), ('timm', 'resnet18'), ('timm', 'tf_efficientnet_lite0'))
     """
-    source, _, rest = name.rpartition("/")
-    plain = ALIASES.get(rest, rest)
+    source, _, plain = name.rpartition("/")
+    if plain in CATALOGUE and CATALOGUE[plain].model:
+        home, _, model = CATALOGUE[plain].model.partition("/")
+        if source in ("", home):
+            return home, model
     homes: dict[str, Callable[[], Any]] = {
         "memclf": lambda: OURS,
         "torchvision": _torchvision_names,
@@ -64,10 +61,18 @@ def resolve(name: str) -> tuple[str, str]:
     for home, known in homes.items():
         if source in ("", home) and (plain in known() or (home == "timm" and timm.is_model(plain))):
             return home, plain
-    names = sorted({*OURS, *ALIASES, *_torchvision_names(), *timm.list_models()})
-    close = difflib.get_close_matches(rest, names, n=3)
+    names = sorted({*OURS, *CATALOGUE, *_torchvision_names(), *timm.list_models()})
+    close = difflib.get_close_matches(plain, names, n=3)
     hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "see timm.list_models()."
     raise ValueError(f"neither torchvision nor timm knows a backbone {name!r}; {hint}")
+
+
+def bundled_weights_of(backbone: Any) -> Weights | None:
+    """The weights that a package carries for this backbone; None if there are none."""
+    if not isinstance(backbone, str):
+        return None
+    model = resolve(backbone)
+    return next((each.weights for each in CATALOGUE.values() if each.weights and resolve(each.name) == model), None)
 
 
 def build(backbone: Any, size: tuple[int, int]) -> Backbone:
@@ -79,25 +84,28 @@ def build(backbone: Any, size: tuple[int, int]) -> Backbone:
         if not isinstance(module, nn.Module):
             raise TypeError(f"backbone {backbone!r} must return a torch module, got {type(module).__name__}")
         return Backbone(module, *IMAGENET, last="")
-    if not is_name(backbone):
+    if not isinstance(backbone, str):
         raise TypeError(f"backbone must be a name, a torch module or a function that makes one, got {backbone!r}")
     source, name = resolve(backbone)
     if source == "memclf":
         module = OURS[name].for_size(1, *size)
-        return Backbone(_beheaded(module, "fc"), *IMAGENET, last="fc")
+        return Backbone(_remove_last(module, "fc"), *IMAGENET, last="fc")
     if source == "torchvision":
         module = torchvision.models.get_model(name, weights=None)
         last = _last_linear(module, name)
-        return Backbone(_beheaded(module, last), *IMAGENET, last=last)
+        return Backbone(_remove_last(module, last), *IMAGENET, last=last)
     module = timm.create_model(name, num_classes=0)
     cfg: dict[str, Any] = module.pretrained_cfg or {}
-    mean, std = HALF if name == BUNDLED else (tuple(cfg.get("mean", IMAGENET[0])), tuple(cfg.get("std", IMAGENET[1])))
+    bundled = bundled_weights_of(backbone)
+    mean, std = tuple(cfg.get("mean", IMAGENET[0])), tuple(cfg.get("std", IMAGENET[1]))
+    if bundled is not None:
+        mean, std = bundled.mean, bundled.std
     last = cfg.get("classifier") or "classifier"
     return Backbone(module, mean, std, last=last if isinstance(last, str) else last[0])
 
 
 def width_of(module: nn.Module, size: tuple[int, int]) -> int:
-    """How long the embeddings are, found by passing one image through."""
+    """The length of the embeddings, found by passing one image through."""
     was_training = module.training
     module.eval()
     try:
@@ -117,13 +125,15 @@ def width_of(module: nn.Module, size: tuple[int, int]) -> int:
 
 
 def stages_of(module: nn.Module) -> list[nn.Module]:
-    """The parts after whose first, second and third the hidden images may be mixed."""
-    if hasattr(module, "stages") and isinstance(module.stages, (list, tuple, nn.ModuleList, nn.Sequential)):
-        return list(module.stages)[:3]
-    layers = [getattr(module, f"layer{i}") for i in (1, 2, 3) if hasattr(module, f"layer{i}")]
+    """The parts of a backbone after which recipes may mix: its first, second and third stage."""
+    stages = getattr(module, "stages", None)  # a user's own network may say them, as a plain list
+    if isinstance(stages, (list, tuple, nn.ModuleList, nn.Sequential)):
+        return list(stages)[:3]
+    children = dict(module.named_children())
+    layers = [children[name] for name in ("layer1", "layer2", "layer3") if name in children]
     if len(layers) == 3:
         return layers
-    for parts in (getattr(module, "blocks", None), getattr(module, "features", None), module):
+    for parts in (children.get("blocks"), children.get("features"), module):
         if not isinstance(parts, nn.Sequential):
             continue
         pools = [part for part in parts if isinstance(part, nn.MaxPool2d)]
@@ -145,7 +155,7 @@ def _last_linear(module: nn.Module, name: str) -> str:
     return linear[-1]
 
 
-def _beheaded(module: nn.Module, last: str) -> nn.Module:
+def _remove_last(module: nn.Module, last: str) -> nn.Module:
     parent, _, leaf = last.rpartition(".")
     setattr(module.get_submodule(parent) if parent else module, leaf, nn.Identity())
     return module

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from skorch.callbacks import Callback
 
-from memclf.vision.nets.trainer import Best
+from memclf.vision.nets.skorch_net import EarlyStop
 
 FORMAT = 1
 
@@ -27,7 +27,7 @@ class Checkpoint(Callback):
     folder and nothing is ever continued that began differently.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], fingerprint: str, best: Best | None):
+    def __init__(self, folder: str | os.PathLike[str], fingerprint: str, best: EarlyStop | None):
         self.file = Path(folder) / f"{fingerprint}.pt"
         self.best = best
 

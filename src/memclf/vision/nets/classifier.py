@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
@@ -19,14 +20,15 @@ from torch import nn
 
 from memclf._numbers import Array
 from memclf._progress import say
+from memclf.vision.files import as_height_width
 from memclf.vision.images import ImageCollection, as_images
 from memclf.vision.nets import backbones
-from memclf.vision.nets.data import Embedded, Examples, held_out_split
-from memclf.vision.nets.head import Head
+from memclf.vision.nets.data import EmbeddedExamples, Examples, held_out_split
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Vanilla, get_recipe
-from memclf.vision.nets.training import Plan, own_randomness, run
+from memclf.vision.nets.run import Plan, own_randomness, run
 from memclf.vision.nets.weights import load_pretrained
+from memclf.vision.nets.whitened_head import WhitenedHead
 
 TRAIN = ("all", "head")
 LEAST_TO_HOLD_OUT = 10  # with fewer cases than this, early stopping has nothing to go by
@@ -41,9 +43,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         A name that torchvision or timm knows ("resnet18", "vgg16", "timm/convnext_tiny"), "preact_resnet18", or the
         user's own: a module that turns normalised pixels into one embedding per image, or a function that makes one.
     pretrained : {"auto", "bundled"}, bool, path or None
-        "bundled": the ImageNet weights of EfficientNet-Lite0 that are installed with ``memclf[vision]``. True:
-        torchvision's or timm's, which needs a network. A path: safetensors or a state dict. "auto": bundled for
-        EfficientNet-Lite0, none for the others.
+        "bundled": ImageNet weights that are installed with ``memclf[vision]``, those of EfficientNet-Lite0. True:
+        torchvision's or timm's, which needs a network. A path: safetensors or a state dict. "auto": bundled where
+        there are any, else none.
     image_size : int or (height, width)
         Images are resized to it.
     recipe : str or Recipe
@@ -164,7 +166,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on images: an `ImageCollection`, an array of images, or a list of arrays or paths."""
-        images, y = self._checked(X, y)
+        images, y = self._check_input(X, y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
@@ -172,7 +174,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             strange = sorted(map(str, set(self.class_weight) - set(self.classes_.tolist())))
             if strange:
                 raise ValueError(f"class_weight names {', '.join(strange)}; the classes are {self.classes_.tolist()}")
-        self.image_size_ = two(self.image_size)
+        self.image_size_ = as_height_width(self.image_size, "image_size", least=8)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         F = self._fit_features(images, y)
         with own_randomness(self._device()):
@@ -191,7 +193,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         local.epochs = self.epochs if self.local_epochs is None else self.local_epochs
         local.train = "head" if self.share_backbone else self.train
         local.random_state = self.random_state if seed is None else seed
-        images, y = local._checked(X, y)
+        images, y = local._check_input(X, y)
         strange = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
         if strange:
             raise ValueError(f"the classifier was trained on the classes {self.classes_.tolist()}, not on {strange}")
@@ -218,11 +220,11 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         if cached:  # the backbone does not change: one pass through it is enough
             say("embedding the training images", self.verbose)
             E = self._embed(images, network)
-            head = Head(network.head, E)
-            examples: Examples = Embedded(head.scaled(E), codes, F, weights, seed)
+            head = WhitenedHead(network.head, E)
+            examples: Examples = EmbeddedExamples(head.whiten(E), codes, F, weights, seed)
             module = head
         else:
-            examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).kept()
+            examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).load_pixels()
         held_out = None
         if self.early_stopping is not None and len(examples) >= LEAST_TO_HOLD_OUT:
             examples, held_out = held_out_split(examples, self.validation_fraction, seed)
@@ -247,7 +249,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.history_ = run(plan, examples, held_out)
-        if isinstance(module, Head):
+        if isinstance(module, WhitenedHead):
             module.fold()
         self.network_ = network.to("cpu")
         return self
@@ -255,7 +257,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     def _build(self, n_features: int) -> Network:
         backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
         loaded = load_pretrained(backbone, self.backbone, self.pretrained)
-        if self.train == "head" and not loaded and backbones.is_name(self.backbone):
+        if self.train == "head" and not loaded and isinstance(self.backbone, str):
             warnings.warn(
                 f"train='head' trains the last layer on what {self.backbone} sees with random weights; give it "
                 "pretrained weights, or use train='all'",
@@ -312,7 +314,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`."""
-        return softmax(self._scores(X))
+        return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> Array:
         """Scores before the softmax, one column per class; for two classes the second's lead over the first."""
@@ -329,7 +331,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "network_")
         images, head = as_images(X), self.network_.head
         weight, bias = (each.detach().cpu().numpy().astype(np.float64) for each in (head.weight, head.bias))
-        return self._joined(self._embed(images, self.network_), images), weight, bias
+        return self._join_features(self._embed(images, self.network_), images), weight, bias
 
     @property
     def backbone_(self) -> nn.Module:
@@ -342,7 +344,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba_embedded(self, E: Array, X: Any) -> Array:
         """`predict_proba` for images whose embeddings are known already."""
-        return softmax(self._classify(E, X))
+        return softmax(self._classify(E, X), axis=1)
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self, "network_")
@@ -350,19 +352,19 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self._classify(self._embed(images, self.network_), images)
 
     def _classify(self, E: Array, X: Any) -> Array:
-        rows = self._joined(E, X)
+        rows = self._join_features(E, X)
         with torch.inference_mode():
             head = self.network_.head
             scores = head(torch.as_tensor(rows, dtype=torch.float32, device=head.weight.device))
         return scores.cpu().numpy().astype(np.float64)
 
-    def _joined(self, E: Array, X: Any) -> Array:
+    def _join_features(self, E: Array, X: Any) -> Array:
         F = self._features(as_images(X)) if self.features_ is not None else None
         return E if F is None else np.hstack([E, F])
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
-        if images.remembers:  # another classifier with the same backbone may have seen them
-            return images.noted(f"embedding {network.backbone_digest()}", lambda some: self._pass(some, network))
+        if images.has_memory:  # another classifier with the same backbone may have seen them
+            return images.compute_once(f"embedding {network.backbone_digest()}", lambda some: self._pass(some, network))
         return self._pass(images, network)
 
     def _pass(self, images: ImageCollection, network: Network) -> Array:
@@ -379,7 +381,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     # ----------------------------------------------------------------------------------------------- settings
 
-    def _checked(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
+    def _check_input(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
         if self.train not in TRAIN:
             raise ValueError(f"train must be one of {', '.join(map(repr, TRAIN))}; got {self.train!r}")
         images = as_images(X)
@@ -410,16 +412,3 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         tags.no_validation = True
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def two(size: Any) -> tuple[int, int]:
-    """Height and width."""
-    pair = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
-    if len(pair) != 2 or any(isinstance(s, bool) or not isinstance(s, Integral) or s < 8 for s in pair):
-        raise ValueError(f"image_size must be a number of pixels or (height, width), at least 8; got {size!r}")
-    return int(pair[0]), int(pair[1])
-
-
-def softmax(scores: Array) -> Array:
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return scores / scores.sum(axis=1, keepdims=True)

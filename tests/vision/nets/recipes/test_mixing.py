@@ -12,7 +12,7 @@ from torch import nn
 from memclf.vision.nets.recipes import CutMix, ManifoldMixup
 from memclf.vision.nets.recipes.cutmix import draw_box, paste
 from memclf.vision.nets.recipes.mixing import Mixing, beta
-from memclf.vision.nets.recipes.streams import changed_at, draw_layer, mixed_at
+from memclf.vision.nets.recipes.views import change_output, draw_layer, logits_with_change
 
 
 def hooks_of(network):
@@ -120,7 +120,7 @@ def test_cutmix_leaves_the_share_of_batches_alone_that_it_should(network, batch,
 @pytest.mark.parametrize("layer", [0, 1, 2, 3])
 def test_mixing_at_any_layer_of_a_linear_network_is_mixing_of_its_outputs(layer, batch, rng):
     network, mixing = Linear(), Mixing.draw(24, 2.0, rng)
-    (logits,) = changed_at(network, batch[:1], layer, lambda _, x: mixing.blend(x))
+    (logits,) = logits_with_change(network, batch[:1], layer, lambda _, x: mixing.blend(x))
     torch.testing.assert_close(logits, mixing.blend(network(batch[0])))
     assert not hooks_of(network)
 
@@ -139,13 +139,13 @@ def test_manifold_mixup_mixes_at_each_of_its_layers_equally_often(network, batch
     counts = np.bincount([draw_layer((0, 1, 2), rng) for _ in range(600)])
     assert stats.chisquare(counts).pvalue > 0.01
     seen = set()
-    real = changed_at
+    real = logits_with_change
 
     def recording(network, views, layer, change):
         seen.add(layer)
         return real(network, views, layer, change)
 
-    monkeypatch.setattr("memclf.vision.nets.recipes.manifold_mixup.changed_at", recording)
+    monkeypatch.setattr("memclf.vision.nets.recipes.manifold_mixup.logits_with_change", recording)
     for _ in range(30):
         ManifoldMixup().loss(network, batch[:1], batch[1], criterion, rng)
     assert seen == {0, 1, 2}
@@ -160,10 +160,10 @@ def test_the_hook_is_gone_afterwards_even_after_an_error(network, batch):
         raise ArithmeticError("no")
 
     with pytest.raises(ArithmeticError, match="no"):
-        changed_at(network, [images], 2, broken)
+        logits_with_change(network, [images], 2, broken)
     assert not hooks_of(network)
     torch.testing.assert_close(network(images), before)
-    with mixed_at(network.stages[0], lambda features: features * 0):
+    with change_output(network.stages[0], lambda features: features * 0):
         assert (network(images) != before).any()
     assert not hooks_of(network)
     torch.testing.assert_close(network(images), before)
@@ -177,10 +177,10 @@ def test_every_view_is_changed_on_its_own_whichever_way_the_network_takes_them(n
         seen.append((number, len(features)))
         return features * (number + 1)
 
-    together = changed_at(network, views, 2, change)
+    together = logits_with_change(network, views, 2, change)
     assert seen == [(0, 24), (1, 24), (2, 24)]
     for number, view in enumerate(views):
-        (alone,) = changed_at(network, [view], 2, lambda _, x, number=number: x * (number + 1))
+        (alone,) = logits_with_change(network, [view], 2, lambda _, x, number=number: x * (number + 1))
         torch.testing.assert_close(together[number], alone)
 
 

@@ -8,7 +8,7 @@ from scipy import stats
 from memclf.vision.nets.recipes import AugMix, NoisyMix
 from memclf.vision.nets.recipes.augmix import jensen_shannon
 from memclf.vision.nets.recipes.mixing import Mixing
-from memclf.vision.nets.recipes.streams import draw_layer
+from memclf.vision.nets.recipes.views import draw_layer
 
 SHAPE = (4, 8, 50, 50)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from memclf.vision.nets.recipes.base import Criterion, Recipe
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Adversarial(Recipe):
     """
 
     name: ClassVar[str] = "adversarial"
+    label: ClassVar[str] = "Adversarial"
+    paper_column: ClassVar[int | None] = 2
     epsilon: float = 8 / 255
     alpha: float = 2 / 255
     steps: int = 10
@@ -60,6 +63,8 @@ class Adversarial(Recipe):
         self, network: nn.Module, images: Tensor, targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
         """Images within `epsilon` of the given ones, and within [0, 1], on which the criterion is high."""
+        import torch
+
         low, high = (images - self.epsilon).clamp(0, 1), (images + self.epsilon).clamp(0, 1)
         attacked = images.detach()
         if self.random_start:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from memclf._numbers import Array
-from memclf.vision.nets.recipes.base import Criterion, Recipe, same_number_of_views
+from memclf.vision.nets.recipes.base import Criterion, Recipe, check_views
 from memclf.vision.nets.recipes.operations import EXCLUDED, OPERATIONS
-from memclf.vision.nets.recipes.streams import logits_of
+from memclf.vision.nets.recipes.views import logits_of
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class AugMix(Recipe):
     """
 
     name: ClassVar[str] = "augmix"
+    label: ClassVar[str] = "AugMix"
+    paper_column: ClassVar[int | None] = 3
     n_views: ClassVar[int] = 3
     severity: float = 1.0
     width: int = 3
@@ -89,7 +93,7 @@ class AugMix(Recipe):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        same_number_of_views(self, inputs)
+        check_views(self, inputs)
         logits = logits_of(network, inputs)
         return criterion(logits[0], targets) + self.consistency * jensen_shannon(logits)
 
@@ -108,6 +112,8 @@ def jensen_shannon(logits: Sequence[Tensor]) -> Tensor:
 
     0 where all agree, log(number of predictions) at most.
     """
+    import torch
+
     log_p = torch.stack([torch.log_softmax(one, dim=1) for one in logits])
     p = log_p.exp()
     log_average = p.mean(dim=0).clamp(1e-7, 1).log()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from memclf._numbers import Array
 
-Criterion = Callable[[Tensor, Tensor], Tensor]
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+
+Criterion: TypeAlias = "Callable[[Tensor, Tensor], Tensor]"
 """(logits, targets) -> one loss per case; targets are class numbers (N,) or probabilities (N, K)."""
 
 
@@ -27,17 +29,27 @@ class Recipe:
     ----------
     name : str
         How `get_recipe` finds it; the class's name in lower case unless the class says otherwise.
+    label : str
+        How tables and charts print it; the class's name unless the class says otherwise.
+    paper_column : int or None
+        Its place among the recipes in the tables of the paper.
     n_views : int
         How many versions of each training image `views` returns.
     """
 
     name: ClassVar[str] = "recipe"
+    label: ClassVar[str] = "Recipe"
+    paper_column: ClassVar[int | None] = None
     n_views: ClassVar[int] = 1
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
+        if "label" not in cls.__dict__:
+            cls.label = cls.__name__
+        if "paper_column" not in cls.__dict__:
+            cls.paper_column = None
 
     def views(self, image: Array, rng: np.random.Generator) -> list[Array]:
         """`n_views` versions of one training image.
@@ -81,7 +93,7 @@ class Recipe:
             raise ValueError(f"{type(self).__name__}: {field} must be {expected}, got {getattr(self, field)!r}")
 
 
-def same_number_of_views(recipe: Recipe, inputs: Sequence[Tensor]) -> None:
+def check_views(recipe: Recipe, inputs: Sequence[Tensor]) -> None:
     """Refuse a batch that lacks views, which would otherwise train on something else without a word."""
     if len(inputs) != recipe.n_views:
         raise ValueError(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from memclf.vision.nets.recipes.base import Criterion, Recipe
 from memclf.vision.nets.recipes.mixing import Mixing
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 Box = tuple[int, int, int, int]
 """Top, bottom, left, right; bottom and right are outside."""
@@ -36,6 +37,8 @@ class CutMix(Recipe):
     """
 
     name: ClassVar[str] = "cutmix"
+    label: ClassVar[str] = "CutMix"
+    paper_column: ClassVar[int | None] = 4
     alpha: float = 1.0
     probability: float = 1.0
 
@@ -46,6 +49,8 @@ class CutMix(Recipe):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
+        import torch
+
         images = inputs[0]
         if float(torch.rand((), generator=rng)) >= self.probability:
             return criterion(network(images), targets)
@@ -55,7 +60,9 @@ class CutMix(Recipe):
 
 
 def draw_box(height: int, width: int, weight: float, rng: torch.Generator) -> Box:
-    """A box that leaves about the share `weight` of the image outside (more where the border cuts it off)."""
+    """Draw a box that leaves about the share `weight` of the image outside (more where the border cuts it)."""
+    import torch
+
     share = max(0.0, 1.0 - weight) ** 0.5
     row, column = (int(torch.randint(size, (), generator=rng)) for size in (height, width))
     half_height, half_width = int(height * share) // 2, int(width * share) // 2

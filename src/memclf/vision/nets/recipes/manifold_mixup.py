@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from memclf.vision.nets.recipes.base import Criterion, Recipe
 from memclf.vision.nets.recipes.mixing import Mixing
-from memclf.vision.nets.recipes.streams import changed_at, draw_layer, require_layers
+from memclf.vision.nets.recipes.views import check_layers, draw_layer, logits_with_change
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class ManifoldMixup(Recipe):
     """
 
     name: ClassVar[str] = "manifold_mixup"
+    label: ClassVar[str] = "Manifold Mixup"
+    paper_column: ClassVar[int | None] = 6
     alpha: float = 2.0
     layers: tuple[int, ...] = (0, 1, 2)
 
@@ -41,8 +44,8 @@ class ManifoldMixup(Recipe):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        require_layers(self, self.layers, network)
+        check_layers(self, self.layers, network)
         layer = draw_layer(self.layers, rng)
         mixing = Mixing.draw(len(targets), self.alpha, rng)
-        (logits,) = changed_at(network, inputs[:1], layer, lambda _, features: mixing.blend(features))
+        (logits,) = logits_with_change(network, inputs[:1], layer, lambda _, features: mixing.blend(features))
         return mixing.loss(logits, targets, criterion)

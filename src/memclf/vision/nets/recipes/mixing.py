@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from memclf.vision.nets.recipes.base import Criterion
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,9 @@ class Mixing:
 
     @classmethod
     def draw(cls, n: int, alpha: float, rng: torch.Generator) -> Mixing:
-        """One lambda ~ Beta(alpha, alpha) and one permutation for the whole batch."""
+        """Draw one lambda ~ Beta(alpha, alpha) and one permutation for the whole batch."""
+        import torch
+
         weight = beta(alpha, alpha, rng)
         return cls(weight, torch.randperm(n, generator=rng))
 
@@ -40,5 +45,7 @@ class Mixing:
 
 def beta(a: float, b: float, rng: torch.Generator) -> float:
     """One draw from Beta(a, b). Torch's own Beta takes no generator, so NumPy's is seeded from it."""
+    import torch
+
     seed = int(torch.randint(2**63 - 1, (), generator=rng))
     return float(np.random.default_rng(seed).beta(a, b))

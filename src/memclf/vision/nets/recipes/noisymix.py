@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, ClassVar
 
 from memclf.vision.nets.recipes.augmix import AugMix, jensen_shannon
-from memclf.vision.nets.recipes.base import Criterion, same_number_of_views
+from memclf.vision.nets.recipes.base import Criterion, check_views
 from memclf.vision.nets.recipes.mixing import Mixing, beta
-from memclf.vision.nets.recipes.streams import changed_at, draw_layer, require_layers
+from memclf.vision.nets.recipes.views import check_layers, draw_layer, logits_with_change
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
 
 INPUT_CENTRE, INPUT_SCALE = 0.5, 0.5
 """The authors normalise inputs with these; the noise levels at the input are in units of the result."""
@@ -46,6 +47,8 @@ class NoisyMix(AugMix):
     """
 
     name: ClassVar[str] = "noisymix"
+    label: ClassVar[str] = "NoisyMix"
+    paper_column: ClassVar[int | None] = 5
     severity: float = 3.0
     mixup_alpha: float = 1.0
     additive: float = 0.5
@@ -65,8 +68,8 @@ class NoisyMix(AugMix):
     def loss(
         self, network: nn.Module, inputs: Sequence[Tensor], targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        same_number_of_views(self, inputs)
-        require_layers(self, self.layers, network)
+        check_views(self, inputs)
+        check_layers(self, self.layers, network)
         layer = draw_layer(self.layers, rng)
         mixing = Mixing.draw(len(targets), self.mixup_alpha, rng)
 
@@ -76,11 +79,13 @@ class NoisyMix(AugMix):
             x = (mixing.blend(x) - INPUT_CENTRE) / INPUT_SCALE
             return self.disturb(x, view, rng) * INPUT_SCALE + INPUT_CENTRE
 
-        logits = changed_at(network, inputs, layer, mix_and_disturb)
+        logits = logits_with_change(network, inputs, layer, mix_and_disturb)
         return mixing.loss(logits[0], targets, criterion) + self.consistency * jensen_shannon(logits)
 
     def disturb(self, x: Tensor, view: int, rng: torch.Generator) -> Tensor:
         """`x` with multiplicative and additive noise; `view` counts from 0 (clean) to 2."""
+        import torch
+
         if self.multiplicative > 0:
             level = self.multiplicative * beta(2, 5, rng)
             noise = torch.rand(x.shape, generator=rng).mul_(2).sub_(1)
@@ -93,4 +98,6 @@ class NoisyMix(AugMix):
 
     def _thin(self, noise: Tensor, rng: torch.Generator) -> Tensor:
         """Noise, switched off element by element with probability `sparsity`."""
+        import torch
+
         return noise.mul_(torch.rand(noise.shape, generator=rng) >= self.sparsity)

@@ -13,3 +13,5 @@ class Vanilla(Recipe):
     """The image as it is and the plain cross-entropy ("Vanilla" in the paper's tables)."""
 
     name: ClassVar[str] = "vanilla"
+    label: ClassVar[str] = "Vanilla"
+    paper_column: ClassVar[int | None] = 1

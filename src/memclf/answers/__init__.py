@@ -1,0 +1,21 @@
+"""Who has the last word: the local classifier (the paper), or the classifier and the labels of its memory."""
+
+from typing import Any
+
+from memclf.answers.base import Answers
+from memclf.answers.local import LocalAnswer
+from memclf.answers.product import ProductAnswer
+
+__all__ = ["RULES", "Answers", "LocalAnswer", "ProductAnswer", "answer_rule_for"]
+
+RULES: dict[str, type] = {"local": LocalAnswer, "product": ProductAnswer}
+
+
+def answer_rule_for(wanted: Any) -> Any:
+    """An answer rule by name, or the given one."""
+    if isinstance(wanted, str) and wanted in RULES:
+        return RULES[wanted]()
+    if isinstance(wanted, LocalAnswer):
+        return wanted
+    known = ", ".join(map(repr, RULES))
+    raise ValueError(f"answer must be {known}, or an object as ProductAnswer(competence=None); got {wanted!r}")

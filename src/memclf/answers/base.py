@@ -1,0 +1,99 @@
+"""What an answer rule reads of a fitted memory classifier, and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from memclf import unknown
+from memclf._numbers import Array
+from memclf.local.pool import Pool
+from memclf.routing import Routes
+
+ALONE = 0.005  # a part that counts for less is not mentioned
+
+
+class Parts(Protocol):
+    """The fitted parts that answers are made of. `classifier.fit.FittedParts` has them."""
+
+    @property
+    def classes(self) -> Array: ...
+    @property
+    def pool(self) -> Pool: ...
+    @property
+    def label_distributions(self) -> Array: ...
+    @property
+    def frequencies(self) -> Array: ...
+    @property
+    def global_classifier(self) -> Any: ...
+    @property
+    def fallback(self) -> Any: ...
+    @property
+    def fallback_classifier(self) -> Any: ...
+    @property
+    def unknown_label(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a memory classifier answers about some cases, and what the answers are made of.
+
+    Attributes
+    ----------
+    labels : ndarray
+        The answers; the unknown label where no memory answers.
+    probabilities : ndarray of shape (cases, classes) or None
+        All zero for unknown. None where some classifier gives none, or they were not asked for.
+    routes : Routes
+        Where the cases were sent.
+    local, memory : ndarray of shape (cases, classes) or None
+        Where the two answer together: the probabilities of the local classifier alone, and the label distribution of
+        the memory alone.
+    share, labels_share : ndarray
+        How much the classifier and the labels count in each answer. The first is a share of the classifier's usual
+        power, the second the power of the labels.
+    unbalanced : ndarray or None
+        The probabilities before rare classes are weighed up.
+    competence : ndarray or None
+        For each case the share of held-out training cases that are at least as strange to the classifier.
+    """
+
+    labels: Array
+    probabilities: Array | None
+    routes: Routes
+    local: Array | None = field(default=None, repr=False)
+    memory: Array | None = field(default=None, repr=False)
+    share: Array | None = field(default=None, repr=False)
+    labels_share: Array | None = field(default=None, repr=False)
+    unbalanced: Array | None = field(default=None, repr=False)
+    competence: Array | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def empty_labels(parts: Parts, n: int) -> Array:
+    """`n` answers, all unknown, of a type that can also hold every class."""
+    return unknown.answers(parts.classes, n, parts.unknown_label)
+
+
+def finish_labels(parts: Parts, labels: Array) -> Array:
+    """Where nothing can be unknown, answers have the type of the classes."""
+    never_unknown = not (isinstance(parts.fallback, str) and parts.fallback == "unknown")
+    return labels.astype(parts.classes.dtype) if never_unknown else labels
+
+
+def most_probable(chances: dict[Any, float]) -> Any:
+    """The class of the largest probability."""
+    return max(chances, key=chances.__getitem__)
+
+
+def balance_probabilities(P: Array, prior: Array, balance: float) -> Array:
+    """Probabilities divided by how common the classes are, to the power of `balance`."""
+    if not balance:
+        return P
+    weighed = np.where(prior > 0, P / np.where(prior > 0, prior, 1.0) ** balance, 0.0)
+    total = weighed.sum(axis=1, keepdims=True)
+    return np.divide(weighed, total, out=np.zeros_like(weighed), where=total > 0)  # unknown stays unknown

@@ -1,0 +1,99 @@
+"""The paper's rule: the local classifier of the case's memory answers alone."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from memclf import unknown
+from memclf._numbers import Array
+from memclf.answers.base import Answers, Parts, empty_labels, finish_labels
+from memclf.cases import Cases
+from memclf.local import pool
+from memclf.protocols import gives_probabilities
+from memclf.routing import Routes
+
+
+class LocalAnswer(BaseEstimator):
+    """The local classifier answers alone, as in the paper. Base of all answer rules.
+
+    Attributes
+    ----------
+    learns : bool
+        Whether the rule learns from held-out training cases. It then has `observe` and `learn`.
+    needs_probabilities : bool
+        Whether every classifier must give probabilities.
+    versions : int
+        Mildly changed versions of every held-out case that the rule learns from, where cases can be changed.
+    """
+
+    learns = False
+    needs_probabilities = False
+    versions = 0
+    strange_share = 0.0  # the part of `unknown_rate` that is for cases that are strange to their classifier
+
+    def check(self) -> None:
+        """Refuse parameters that mean nothing."""
+
+    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
+        """Learn from the fitted local classifiers and their training cases. Returns self."""
+        self.fitted_ = True
+        return self
+
+    def drop_strange(self, parts: Parts, cases: Cases, routes: Routes) -> Routes:
+        """The same routes, without cases that are too strange to their classifiers to be answered."""
+        return routes
+
+    def answer(
+        self, parts: Parts, cases: Cases, routes: Routes, *, labels: bool = True, probabilities: bool = True
+    ) -> Answers:
+        """Ask each classifier that cases are sent to, once for labels and once for probabilities, as asked for."""
+        estimators = list(parts.pool.estimators)
+        nearest = isinstance(parts.fallback, str) and parts.fallback == "nearest"
+        branch = routes.nearest if nearest else routes.memory
+        if parts.fallback_classifier is not None:
+            branch = np.where(routes.known, branch, len(estimators))
+            estimators.append(parts.fallback_classifier)
+        found = empty_labels(parts, len(routes))
+        if labels:
+            found = finish_labels(parts, pool.ask(estimators, branch, cases, "predict", found, parts.classes))
+        P = None
+        if probabilities and all(map(gives_probabilities, estimators)):
+            P = unknown.probabilities(len(routes), len(parts.classes))
+            P = pool.ask(estimators, branch, cases, "predict_proba", P, parts.classes)
+        return Answers(found, P, routes)
+
+    def count_as_strange(self, routes: Routes, position: int) -> tuple[int | None, int | None]:
+        """The number of held-out cases, and how many of them are at least as strange as a case; None: not measured."""
+        return None, None
+
+    def say(self, item: Any) -> str:
+        """Why the memory's classifier gives this answer, for the sentence of an `Explanation`."""
+        return say_classifier(item, item.answer, item.probabilities or {})
+
+
+def say_classifier(item: Any, said: Any, chances: dict[Any, float], more: str = "") -> str:
+    """What the classifier of a memory says, and what its cluster holds."""
+    if item.origin == "constant" and not more:
+        if item.cluster_size == 1:
+            return f"it is alone in its cluster and is {said!r}"
+        return f"all {item.cluster_size} cases of its cluster are {said!r}"
+    chance = f" with probability {chances[said]:.2f}" if said in chances else ""
+    shared = {
+        "merged": " and shares a classifier with the cluster of another memory",
+        "handed to global": " and is too small for a classifier of its own, so the global one answers",
+    }.get(item.origin, "")
+    same = "so" if said == item.answer else repr(said)
+    return f"its {name_classifier(item)} says {same}{chance}{more}; its cluster holds {list_classes(item)}{shared}"
+
+
+def name_classifier(item: Any) -> str:
+    """What the memory's classifier is called in a sentence."""
+    return "constant classifier" if item.origin == "constant" else item.local_classifier
+
+
+def list_classes(item: Any) -> str:
+    """The classes of a cluster with their numbers of cases."""
+    return ", ".join(f"{n} of {label!r}" for label, n in item.cluster_classes.items() if n)

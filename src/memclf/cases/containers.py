@@ -1,0 +1,96 @@
+"""Containers of cases: arrays, tables, sparse matrices, lists. Counting, picking and stacking them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, validate_data
+
+from memclf._numbers import Array
+
+
+def count(cases: Any) -> int:
+    """The number of cases."""
+    return int(_num_samples(cases))
+
+
+def take(cases: Any, indices: Array) -> Any:
+    """The cases at `indices`, in the same kind of container."""
+    if isinstance(cases, np.ndarray):
+        return cases[indices]
+    return _safe_indexing(cases, indices)
+
+
+def take_columns(cases: Any, indices: Array) -> Any:
+    """The columns at `indices` of an array or a table."""
+    return _safe_indexing(np.asarray(cases) if isinstance(cases, (list, tuple)) else cases, indices, axis=1)
+
+
+def as_container(X: Any) -> Any:
+    """X itself if single cases can be picked from it, else the array that it can be turned into."""
+    if sp.issparse(X):
+        return X.tocsr()
+    if isinstance(X, (str, bytes, dict)):
+        raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
+    return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
+    """Remember the columns of tables and arrays in training, and hold later ones against them."""
+    if getattr(X, "ndim", None) == 2 and not (reset and 0 in X.shape):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    elif reset:
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                delattr(estimator, name)
+
+
+def is_table(cases: Any) -> bool:
+    """A data frame (of pandas or polars): named columns, each with its own type."""
+    return hasattr(cases, "columns") and hasattr(cases, "shape")
+
+
+def as_sequence(cases: Any) -> Any:
+    """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
+    if is_table(cases):
+        return object_array(cases.to_dicts() if hasattr(cases, "to_dicts") else cases.to_dict("records"))
+    if sp.issparse(cases):
+        return cases.tocsr()
+    if isinstance(cases, np.ndarray):
+        return cases
+    return object_array(list(cases))
+
+
+def object_array(items: list[Any]) -> Array:
+    """A 1-d array whose entries are the items themselves, even when they are sequences."""
+    array = np.empty(len(items), dtype=object)
+    for position, item in enumerate(items):
+        array[position] = item
+    return array
+
+
+def chunks(n: int, size: int) -> Iterator[slice]:
+    """Consecutive slices of at most `size` that together make up ``range(n)``."""
+    for start in range(0, n, max(1, size)):
+        yield slice(start, min(n, start + size))
+
+
+def stack(parts: list[Any]) -> Any:
+    """Several containers of the same kind as one."""
+    if any(sp.issparse(part) for part in parts):
+        return sp.vstack(parts, format="csr")
+    if is_table(parts[0]):
+        import pandas as pd
+
+        return pd.concat(parts)
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def take_if_per_case(value: Any, rows: Array, n: int) -> Any:
+    """The entries of a fit parameter that belong to these rows of n; a value that is not one per case is kept whole."""
+    per_case = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
+    return take(value, rows) if per_case else value

@@ -1,0 +1,325 @@
+"""One fit: similarity, memories, thresholds, clusters, local classifiers, answer rule. For the whole and for each fold."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from memclf import unknown
+from memclf._numbers import Array
+from memclf._seeds import seeded
+from memclf.cases import Cases, containers
+from memclf.exceptions import MemoriesWarning
+from memclf.local import pool
+from memclf.memory.result import MemorySearchResult
+from memclf.memory.search import SearchOptions, search_memories
+from memclf.protocols import Draws, gives_probabilities
+from memclf.routing import Routes, fit_thresholds, route_all
+from memclf.similarity.base import compare_memories, describe, fit_describe, trust
+from memclf.similarity.resolve import prepare_similarity
+
+NEED_PROBABILITIES = "this answer rule needs classifiers that give probabilities (predict_proba)"
+ENOUGH_TO_JUDGE = 50  # distinct cases from which on few or many memories are worth a warning
+PROBABILITIES_HELP = "Give another classifier, or wrap it: CalibratedClassifierCV(...)"
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """The parameters of a memory classifier, as a fit needs them.
+
+    They are those of `MemoryClassifier`, except that `search` is a `SearchOptions`, `answer` an answer rule, and
+    `thresholds` is "common" where conformal thresholds follow.
+    """
+
+    similarity: Any
+    estimator: Any
+    threshold: float
+    n_memories: int | None
+    search: SearchOptions
+    thresholds: Any
+    rule: str
+    fallback: Any
+    unknown_label: Any
+    min_cluster_size: int
+    start: str
+    answer: Any
+    min_trust: float
+    random_state: Any
+    n_jobs: int | None
+    verbose: int | None
+
+    def for_fold(self, n_memories: int | None) -> FitSettings:
+        """The settings for a fit on some of the cases, with this number of memories.
+
+        Thresholds by hand are for the memories of the whole, so a fold takes common ones.
+        """
+        thresholds = self.thresholds if isinstance(self.thresholds, str) else "common"
+        state = clone(self.random_state, safe=False)
+        return replace(self, n_memories=n_memories, thresholds=thresholds, random_state=state)
+
+
+class Seeds(NamedTuple):
+    """Seeds for the parts of a fit, drawn before any parallel work; None: left to chance."""
+
+    search: int | None
+    global_classifier: int | None
+    fallback: int | None
+    similarity: int | None
+    folds: int | None
+
+    @classmethod
+    def draw(cls, random_state: Any) -> Seeds:
+        """Seeds from the `random_state` of an estimator."""
+        if random_state is None:
+            return cls(*[None] * 5)
+        return cls(*[int(draw) for draw in check_random_state(random_state).randint(2**31 - 1, size=5)])
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a fit learns from.
+
+    Attributes
+    ----------
+    cases : Cases
+    y : ndarray
+    weight : ndarray or None
+        Of each case.
+    params : dict
+        What goes to the ``fit`` of the estimators.
+    """
+
+    cases: Cases
+    y: Array
+    weight: Array | None
+    params: dict[str, Any]
+
+    @property
+    def counted(self) -> Array:
+        """Rows that count: a case without weight is absent."""
+        return np.arange(len(self.y)) if self.weight is None else np.flatnonzero(self.weight)
+
+    def take(self, rows: Array, *, square: bool) -> TrainingData:
+        """The data of some rows; of a square matrix of similarities also only those columns."""
+        cases = self.cases.take(rows)
+        return TrainingData(
+            cases.take_columns(rows) if square else cases,
+            self.y[rows],
+            None if self.weight is None else self.weight[rows],
+            {name: containers.take_if_per_case(value, rows, len(self.y)) for name, value in self.params.items()},
+        )
+
+
+@dataclass(frozen=True)
+class StageOne:
+    """What sends cases to memories. See `MemoryClassifier` for the fitted attributes of the same names."""
+
+    similarity: Any
+    search_result: MemorySearchResult
+    memory_indices: Array
+    memories: Any
+    descriptions: Any
+    labels: Array
+    thresholds: Array
+    rule: str
+    min_trust: float
+
+    def route(self, cases: Cases) -> Routes:
+        """Where the cases go, by similarity and trust."""
+        Z = describe(self.similarity, cases)
+        args = (self.similarity, self.descriptions, self.memory_indices, self.thresholds, self.rule)
+        return self.drop_untrusted(cases, route_all(*args, Z))
+
+    def drop_untrusted(self, cases: Cases, routes: Routes) -> Routes:
+        """The same routes, without cases whose description the features themselves do not trust."""
+        trusted = trust(self.similarity, cases) if self.min_trust else None
+        return routes if trusted is None else routes.drop_untrusted(trusted >= self.min_trust)
+
+
+@dataclass(frozen=True)
+class FittedParts(StageOne):
+    """All that a fit makes. `MemoryClassifier` copies these to its fitted attributes of the same names."""
+
+    measurements: Array | None
+    classes: Array
+    unknown_label: Any
+    cluster_counts: Array
+    label_distributions: Array
+    frequencies: Array
+    pool: pool.Pool
+    global_classifier: Any
+    fallback: Any
+    fallback_classifier: Any
+    answer: Any
+
+
+def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> StageOne:
+    """Fit the similarity, describe the cases once, and choose memories and their thresholds."""
+    similarity = seeded(prepare_similarity(settings.similarity, settings.n_jobs, settings.verbose), seeds.similarity)
+    Z = fit_describe(similarity, data.cases, data.y, data.weight)
+    found = search_memories(
+        Z,
+        similarity,
+        settings.threshold,
+        settings.n_memories,
+        settings.search,
+        sample_weight=data.weight,
+        random_state=seeds.search,
+        verbose=settings.verbose,
+    )
+    counted = data.counted
+    return StageOne(
+        similarity=similarity,
+        search_result=found,
+        memory_indices=found.indices,
+        memories=data.cases.keep(found.indices),
+        descriptions=containers.take(Z, found.indices),
+        labels=found.labels,
+        thresholds=fit_thresholds(
+            settings.thresholds,
+            settings.threshold,
+            found.indices,
+            found.labels[counted],
+            found.similarity[counted],
+        ),
+        rule=settings.rule,
+        min_trust=float(settings.min_trust),
+    )
+
+
+def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds) -> FittedParts:
+    """Fit everything that needs no folds."""
+    stage_one = fit_memories(settings, data, seeds)
+    counted = data.counted
+    classes = _find_classes(data.y, counted)
+    label = unknown.label_for(classes, settings.unknown_label)
+    if isinstance(settings.fallback, str) and settings.fallback == "unknown":
+        unknown.check_free(classes, label)
+    cluster, code = stage_one.labels[counted], np.searchsorted(classes, data.y[counted])
+    counts = np.zeros((len(stage_one.memory_indices), len(classes)), dtype=np.intp)
+    np.add.at(counts, (cluster, code), 1)
+    weights = np.zeros(counts.shape)
+    np.add.at(weights, (cluster, code), 1.0 if data.weight is None else data.weight[counted])
+    local, global_classifier, fallback_classifier = _fit_classifiers(settings, data, stage_one, seeds)
+    parts = FittedParts(
+        **{name: getattr(stage_one, name) for name in StageOne.__dataclass_fields__},
+        measurements=_measure_memories(stage_one, data.cases),
+        classes=classes,
+        unknown_label=label,
+        cluster_counts=counts,
+        label_distributions=smooth_counts(weights),
+        frequencies=weights.sum(axis=0) / weights.sum(),
+        pool=local,
+        global_classifier=global_classifier,
+        fallback=settings.fallback,
+        fallback_classifier=fallback_classifier,
+        answer=clone(settings.answer),
+    )
+    if parts.answer.needs_probabilities and not give_probabilities(parts.pool.estimators, fallback_classifier):
+        raise TypeError(f"{NEED_PROBABILITIES}; those that were fitted do not. {PROBABILITIES_HELP}")
+    parts.answer.fit_local(parts, data.cases, data.y, counted)
+    return parts
+
+
+def give_probabilities(estimators: Any, fallback: Any) -> bool:
+    """Whether every classifier that may answer gives probabilities."""
+    answering = [*estimators, *([] if fallback is None or isinstance(fallback, str) else [fallback])]
+    return all(map(gives_probabilities, answering))
+
+
+def smooth_counts(counts: Array) -> Array:
+    """Class probabilities of each memory: the counts of its cluster, plus one pseudo-case with the overall frequencies."""
+    prior = counts.sum(axis=0) / max(1, counts.sum())
+    return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1))
+
+
+def _find_classes(y: Array, counted: Array) -> Array:
+    present = np.unique(y[counted])
+    if len(present) < 2:
+        without = " with a positive sample_weight" if len(counted) < len(y) else ""
+        raise ValueError(
+            f"y holds one class only, {present.tolist()[0]!r} (n_samples={len(counted)}{without}); a classifier needs "
+            "at least two classes to tell apart"
+        )
+    return np.unique(y)
+
+
+def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
+    """The numbers that an expert feature measured on the memories, in relation to all training cases."""
+    feature = getattr(stage_one.similarity, "features_", None)  # a similarity of the user's own need not have features
+    return np.asarray(feature.transform(cases.data))[stage_one.memory_indices] if isinstance(feature, Draws) else None
+
+
+def _fit_classifiers(
+    settings: FitSettings, data: TrainingData, stage_one: StageOne, seeds: Seeds
+) -> tuple[pool.Pool, Any, Any]:
+    """The local classifiers, the global one if it is needed, and the one for cases that no memory answers."""
+    template = pool.default_estimator() if settings.estimator is None else settings.estimator
+    q, counted, cases, y = len(stage_one.memory_indices), data.counted, data.cases, data.y
+    members = [counted[stage_one.labels[counted] == k] for k in range(q)]
+    Z = stage_one.descriptions
+    likeness = compare_memories(stage_one.similarity, Z, stage_one.memory_indices, Z)
+    home = pool.assign(members, likeness, int(settings.min_cluster_size))
+    templates = pool.templates_for(template, q)
+    whole = template.get("default", templates[0]) if isinstance(template, Mapping) else template
+    by_global = isinstance(settings.fallback, str) and settings.fallback == "global"
+    global_classifier = fallback = None
+    if settings.start == "global" or by_global or (home == pool.GLOBAL).any():
+        global_classifier = pool.fit_whole(whole, cases, y, counted, data.params, seeds.global_classifier)
+    if by_global:
+        fallback = global_classifier
+    elif not isinstance(settings.fallback, str):
+        fallback = pool.fit_whole(settings.fallback, cases, y, counted, data.params, seeds.fallback)
+    drawn = seeds.global_classifier
+    local = pool.fit_pool(
+        cases,
+        y,
+        members,
+        home,
+        templates,
+        global_classifier,
+        continued=whole if settings.start == "global" else None,
+        seeds=None if drawn is None else np.random.default_rng(drawn).integers(2**31 - 1, size=q),
+        params=data.params,
+        rows_of_memories=stage_one.memory_indices,
+        n_jobs=settings.n_jobs,
+        verbose=settings.verbose,
+    )
+    return local, global_classifier, fallback
+
+
+def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown_rate: float | None) -> None:
+    """Warn when the memories stand for nothing, or for everything."""
+    q, n = len(parts.memory_indices), parts.search_result.n_distinct
+    if n_memories is not None or n < ENOUGH_TO_JUDGE:
+        return
+    if q > n / 2:
+        follows, remedy = "each local classifier learns from one or two cases", ""
+        if unknown_rate is None:
+            follows, remedy = "most new cases will be unknown", ", or give unknown_rate=0.05"
+        warnings.warn(
+            f"{q} of {n} distinct cases became memories: at threshold={parts.search_result.threshold:g} hardly any two "
+            f"cases are alike, so {follows}. Lower the threshold, give a similarity that falls off more slowly, fix "
+            f"n_memories{remedy}",
+            MemoriesWarning,
+            stacklevel=3,
+        )
+    elif q == 1:
+        warnings.warn(
+            f"one memory covers all {n} distinct cases, so this is the plain model, trained once on everything. Raise "
+            "the threshold, or fix n_memories",
+            MemoriesWarning,
+            stacklevel=3,
+        )
+
+
+def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
+    """Warn when `min_trust` is set and the features cannot tell how far to trust them."""
+    if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
+        warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)

@@ -1,0 +1,49 @@
+"""From what the user gives as a similarity to a similarity that can be fitted, and its scikit-learn tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+
+from memclf.protocols import Compares
+from memclf.similarity.base import fill_in
+from memclf.similarity.combine import CombinedSimilarity
+from memclf.similarity.function import FunctionSimilarity
+from memclf.similarity.numeric import RBFSimilarity
+
+
+def resolve_similarity(similarity: Any) -> Any:
+    """The similarity itself; None is RBF, a plain function of two cases is wrapped."""
+    if similarity is None:
+        return RBFSimilarity()
+    if isinstance(similarity, type) or not (isinstance(similarity, Compares) or callable(similarity)):
+        raise TypeError(
+            "similarity must be a similarity (fit, describe, compare), a function of two cases, or None; "
+            f"got {similarity!r}"
+        )
+    return similarity if isinstance(similarity, Compares) else FunctionSimilarity(similarity)
+
+
+def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
+    """A fresh copy, ready to fit, that works with as many workers and words as the estimator it is part of."""
+    fresh = clone(resolve_similarity(similarity), safe=False)
+    for part in [part for _, part in fresh.similarities] if isinstance(fresh, CombinedSimilarity) else [fresh]:
+        if isinstance(part, BaseEstimator):
+            fill_in(part, n_jobs=n_jobs, verbose=verbose)
+    return fresh
+
+
+def add_tags(tags: Any, similarity: Any) -> Any:
+    """The tags of an estimator that takes whatever its similarity takes."""
+    try:
+        resolved = resolve_similarity(similarity)
+    except TypeError:  # `fit` says what is wrong with it
+        return tags
+    if isinstance(resolved, BaseEstimator):
+        theirs = get_tags(resolved)
+        tags.input_tags = theirs.input_tags
+        tags.no_validation = theirs.no_validation
+        tags.target_tags.required = tags.target_tags.required or theirs.target_tags.required
+    return tags

@@ -1,0 +1,49 @@
+"""Changes that a collection makes to its images as they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from memclf.vision import perturbations
+from memclf.vision.corruptions.apply import corrupt
+from memclf.vision.files import Pixels, resize
+
+
+class Change(Protocol):
+    """Makes another image of an image; a key, or the pixels themselves, decide what is random."""
+
+    def __call__(self, image: Pixels, key: str | None) -> Pixels: ...
+
+
+@dataclass(frozen=True)
+class CorruptionChange:
+    """One corruption; with `at`, images are corrupted at that height and width and brought back to their own."""
+
+    name: str
+    severity: int
+    seed: int
+    preset: str
+    at: tuple[int, int] | None
+
+    def __call__(self, image: Pixels, key: str | None) -> Pixels:
+        height, width = image.shape[:2]
+        image = image if self.at is None else resize(image, self.at)
+        image = corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
+        return image if self.at is None else resize(image, (height, width))
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.severity}"
+
+
+@dataclass(frozen=True)
+class PerturbationChange:
+    """One mild perturbation, whose kind is drawn for every image."""
+
+    seed: int
+
+    def __call__(self, image: Pixels, key: str | None) -> Pixels:
+        return perturbations.perturb(image, seed=self.seed, key=key)
+
+    def __str__(self) -> str:
+        return "perturbed"

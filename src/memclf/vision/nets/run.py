@@ -1,0 +1,153 @@
+"""One training run from a plan: everything that skorch's loop is given, and what comes out of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any
+
+import torch
+from skorch.helper import predefined_split
+from torch import Tensor, nn
+
+from memclf._progress import say
+from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
+from memclf.vision.nets.data import Examples
+from memclf.vision.nets.network import Network
+from memclf.vision.nets.recipes import Recipe
+from memclf.vision.nets.skorch_net import (
+    OPTIMIZERS,
+    SCHEDULES,
+    EarlyStop,
+    Progress,
+    Schedule,
+    SkorchNet,
+    StopTraining,
+    criterion,
+)
+
+_generators = threading.RLock()
+
+
+@dataclass
+class Plan:
+    """A module and how to train it; the words are those of `ImageClassifier`."""
+
+    module: nn.Module
+    recipe: Recipe
+    epochs: int
+    batch_size: int
+    lr: float
+    momentum: float
+    weight_decay: float
+    optimizer: str
+    schedule: str | None
+    label_smoothing: float
+    class_weights: Tensor | None
+    patience: int | None
+    frozen: bool
+    checkpoint: Any
+    device: str
+    callbacks: list[Any]
+    seed: int
+    verbose: int
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if isinstance(self.lr, bool) or not isinstance(self.lr, Real) or not self.lr > 0:
+            raise ValueError(f"lr must be a number above 0, got {self.lr!r}")
+        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {getattr(self, name)!r}")
+
+    def settings(self) -> dict[str, Any]:
+        """What a checkpoint must agree with."""
+        left_out = {"module", "checkpoint", "device", "callbacks", "verbose", "class_weights"}
+        found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left_out}
+        found["class_weights"] = None if self.class_weights is None else self.class_weights.tolist()
+        return found
+
+
+def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
+    """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
+    best = None if held_out is None or plan.patience is None else EarlyStop(plan.patience)
+    progress = Progress(f"{len(examples):,} images", plan.epochs) if plan.verbose else None
+    checkpoint = None
+    if plan.checkpoint is not None:
+        data = examples.digest() + (b"" if held_out is None else held_out.digest())
+        name = fingerprint(plan.settings(), data, plan.module.state_dict())
+        checkpoint = Checkpoint(plan.checkpoint, name, best)
+    schedule = Schedule(plan.lr, SCHEDULES[plan.schedule], plan.epochs, examples)
+    callbacks = [schedule, *plan.callbacks, *(each for each in (progress, best, checkpoint) if each is not None)]
+    momentum = {"optimizer__momentum": plan.momentum} if plan.optimizer == "sgd" else {}
+    net = SkorchNet(
+        plan.module,
+        criterion=criterion(plan.class_weights, plan.label_smoothing),
+        optimizer=OPTIMIZERS[plan.optimizer],
+        optimizer__weight_decay=plan.weight_decay,
+        **momentum,
+        lr=plan.lr,
+        batch_size=plan.batch_size,
+        train_split=None if held_out is None else predefined_split(held_out),
+        callbacks=callbacks,
+        device=plan.device,
+        recipe=plan.recipe,
+        seed=plan.seed,
+        frozen=plan.frozen,
+        verbose=0,
+    )
+    with own_randomness(plan.device), _freeze_backbone(plan):
+        net.initialize()
+        finished = checkpoint is not None and checkpoint.restore(net)
+        if len(net.history) and not finished:
+            say(f"going on after epoch {len(net.history)} of {plan.epochs}", plan.verbose)
+        if not finished:
+            _train(net, plan, examples, progress, best)
+    if best is not None and best.weights:
+        plan.module.load_state_dict(best.weights)
+    if checkpoint is not None and not finished:
+        checkpoint.finish(net)
+    plan.module.zero_grad(set_to_none=True)
+    plan.module.eval()
+    return epochs_of(net)
+
+
+def _train(net: SkorchNet, plan: Plan, examples: Examples, progress: Progress | None, best: EarlyStop | None) -> None:
+    try:
+        net.notify("on_train_begin", X=examples, y=None)
+        net.fit_loop(examples, None, epochs=plan.epochs - len(net.history))
+    except StopTraining:
+        say(f"stopped after {len(net.history)} epochs; the best was {best.epoch if best else '?'}", plan.verbose)
+    finally:
+        if progress is not None:
+            progress.close()
+    net.notify("on_train_end", X=examples, y=None)
+
+
+@contextmanager
+def own_randomness(device: str) -> Iterator[None]:
+    """Work that seeds torch's global generators: one at a time, and with the caller's state put back."""
+    gpus = [torch.device(device).index or 0] if device.startswith("cuda") else []
+    with _generators, torch.random.fork_rng(devices=gpus):
+        yield
+
+
+@contextmanager
+def _freeze_backbone(plan: Plan) -> Iterator[None]:
+    """While only the head is trained, the backbone's weights need no gradients."""
+    weights = []
+    if plan.frozen and isinstance(plan.module, Network):
+        weights = [each for each in plan.module.backbone.parameters() if each.requires_grad]
+    for each in weights:
+        each.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for each in weights:
+            each.requires_grad_(True)

@@ -212,9 +212,8 @@ def count_memories_among(clf: FittedMemoryClassifier, X: Any) -> int:
     if not _comparable(X, clf.memories_):
         return 0
     if containers.is_table(X) or _is_matrix(X):
-        copies = (
-            containers.take(clf.memories_, np.full(containers.count(X), k)) for k in range(len(clf.memory_indices_))
-        )
+        n, q = containers.count(X), len(clf.memory_indices_)
+        copies = (containers.take(clf.memories_, np.full(n, k)) for k in range(q))
         return sum(bool(same_cases(X, each).any()) for each in copies)
     here = set(_keys(X))
     return sum(key in here for key in _keys(clf.memories_))

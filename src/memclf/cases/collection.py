@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +21,9 @@ class Collection(ABC):
 
     @abstractmethod
     def __getitem__(self, index: Any) -> Any: ...
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]: ...
 
     @abstractmethod
     def remembered(self) -> Self:

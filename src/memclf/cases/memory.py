@@ -61,7 +61,7 @@ def state_key(thing: Any) -> Any:
         try:
             return type(thing), joblib.hash(state)
         except Exception:  # pickle raises whatever the state's own methods raise
-            return tuple([type(thing), *[(name, _key_of_value(value)) for name, value in sorted(state.items())]])
+            return (type(thing), *((name, _key_of_value(value)) for name, value in sorted(state.items())))
     return thing
 
 

@@ -20,6 +20,7 @@ from rich.console import Console
 
 import memclf
 from memclf.evaluate import Condition, Contender, Store, evaluate, list_versions, summarise, write_exhibits
+from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import build, published
 from memclf.studies.bounds import compute_bounds
@@ -186,10 +187,9 @@ def conclude(
 ) -> None:
     """Write summary, pictures, bounds and report; of a partial run the summary and the report."""
     _write(folder / SUMMARY, summarise(store))
-    by_model = {each.model: each for each in reversed(contenders)}
-    if store.get("finished") and "memory" in by_model and not (folder / EXHIBITS).is_file():
+    memory = choose_contender(store, contenders)
+    if store.get("finished") and memory is not None and not (folder / EXHIBITS).is_file():
         progress.say("collecting pictures for the report")
-        memory = by_model["memory"]
         try:
             write_exhibits(
                 folder,

@@ -194,15 +194,15 @@ def rows_of_numbers(F: Any) -> Array:
     return F if F.ndim > 1 else F[:, None]
 
 
+def choices_of(similarity: Any, n: int) -> Choices:
+    """`Similarity.choices` of any object that can fit, describe and compare."""
+    return similarity.choices(n) if isinstance(similarity, Similarity) else Choices.unknown(type(similarity).__name__)
+
+
 def fill_in(part: Any, **given: Any) -> None:
     """Set parameters of a part that the user left open (None or 0)."""
     own = part.get_params(deep=False)
     part.set_params(**{name: value for name, value in given.items() if name in own and own[name] in (None, 0)})
-
-
-def choices_of(similarity: Any, n: int) -> Choices:
-    """`Similarity.choices` of any object that can fit, describe and compare."""
-    return similarity.choices(n) if isinstance(similarity, Similarity) else Choices.unknown(type(similarity).__name__)
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:

@@ -31,6 +31,7 @@ from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
+from memclf.vision.corruptions import REGISTRY
 
 PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
 PART = ".part"  # suffix of files that are being written
@@ -211,6 +212,7 @@ def conclude(
                 data.test,
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
+                families={name: each.family for name, each in REGISTRY.items()},
                 seed=settings.seeds[0],
             )
         except Exception as error:  # after hours of work a report without pictures is better than none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -24,6 +25,10 @@ class Images(Protocol):
     """A collection of images that can be corrupted by name, as `memclf.vision.ImageCollection`."""
 
     info: Any
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
     def corrupted(self, name: str, severity: int, **options: Any) -> Any: ...
 
@@ -74,7 +79,8 @@ def name_cases(X: Any, positions: Any = None) -> list[str]:
     if kind == "texts":
         return [shorten(text, NAME) for text in X]
     if kind == "images":
-        return [Path(case).name if isinstance(case, (str, Path)) else f"image {i}" for i, case in zip(numbers, X)]
+        named = zip(numbers, X, strict=True)
+        return [Path(case).name if isinstance(case, (str, Path)) else f"image {number}" for number, case in named]
     labels = _row_labels(X)
     if labels is not None:
         return [f"row {label}" if isinstance(label, (int, np.integer)) else str(label) for label in labels]
@@ -90,7 +96,7 @@ def _row_labels(X: Any) -> list[Any] | None:
 
 def has_own_names(X: Any) -> bool:
     """Whether names tell these cases from others: files do, numbers of rows and beginnings of texts do not."""
-    return isinstance(X, Images) and all(X.key(position) is not None for position in range(len(X)))  # type: ignore[arg-type]
+    return isinstance(X, Images) and all(X.key(position) is not None for position in range(len(X)))
 
 
 def shorten(text: Any, length: int) -> str:

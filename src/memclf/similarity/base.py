@@ -80,7 +80,7 @@ class Similarity(BaseEstimator):
     def trust(self, X: Any) -> Any:
         """How far the descriptions may be trusted, from 0 to 1, if the features can tell; None otherwise."""
         features = None if self.features is None else self.features_
-        return features.trust(Cases.of(X).data) if isinstance(features, Trusts) else None
+        return features.trust(X) if isinstance(features, Trusts) else None
 
     def compare(self, A: Any, B: Any) -> Array:
         """Similarities of descriptions, an array of shape ``(len(A), len(B))`` with values in [0, 1].
@@ -249,7 +249,7 @@ def describe(similarity: Any, X: Any) -> Any:
 
 def trust(similarity: Any, X: Any) -> Any:
     """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
-    return similarity.trust(_argument(similarity, X)) if isinstance(similarity, Trusts) else None
+    return similarity.trust(Cases.of(X).data) if isinstance(similarity, Trusts) else None
 
 
 def _argument(similarity: Any, X: Any) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -26,7 +25,9 @@ from memclf.evaluate.exhibits.choose import (
 )
 from memclf.evaluate.exhibits.views import CaseViews
 from memclf.evaluate.kinds import Images, name_cases
+from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
+from memclf.evaluate.verdict import is_part, judge
 
 FILE = "exhibits.json"
 SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
@@ -35,7 +36,6 @@ MEMBERS = 6
 HARDEST = 6
 CANDIDATES = 12  # images among which the one for overlays is chosen
 BLIND = ("majority", "random")  # models that do not look at a case: their answers do not stand beside the opening
-PART = re.compile(r"[+]|sturdy[-+,]")  # how names of an ablation's contenders begin
 
 Make = Callable[[Condition], Any]
 
@@ -54,6 +54,14 @@ class Outlines(Protocol):
     def transform(self, X: Any) -> Array: ...
 
     def get_feature_names_out(self, input_features: Any = None) -> Array: ...
+
+
+def choose_contender(store: Store, contenders: Sequence[Contender]) -> Contender | None:
+    """The memory classifier of the verdict, whose cases are shown; another one if it is not among the contenders."""
+    found = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model not in BLIND]
+    verdict = judge(Results(store))
+    named = None if verdict is None else verdict.memory
+    return next((each for each in found if each.name._replace(seed=None) == named), found[0] if found else None)
 
 
 def write_exhibits(
@@ -192,7 +200,7 @@ class _Collector:
         mine = self.shown.name
         for name, seen in self.answers.items():
             if name.recipe in (mine.recipe, ""):
-                wanted = name == mine or (name.model not in BLIND and not PART.match(name.model))
+                wanted = name == mine or (name.model not in BLIND and not is_part(name.model))
             else:
                 wanted = name.model in (BASELINE, mine.model)
             if (

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from memclf._numbers import Array
 from memclf.vision.images import Pixels
 
 Mask = NDArray[np.bool_]
@@ -43,7 +44,7 @@ def outline_masks(image: Pixels, masks: Mapping[str, Mask], size: tuple[int, int
     return shown
 
 
-def _resized(values: NDArray[np.generic], size: tuple[int, int]) -> NDArray[np.generic]:
+def _resized(values: Array, size: tuple[int, int]) -> Array:
     smaller = size[0] < values.shape[1] or size[1] < values.shape[0]
     return cv2.resize(values, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_NEAREST)
 

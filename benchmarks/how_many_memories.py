@@ -18,6 +18,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
+from memclf.answers.base import balance_probabilities
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.leaf import outlined_ids

@@ -50,7 +50,7 @@ class Similarity(BaseEstimator):
 
     features: Any = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn whatever the comparison needs (scales, ranges, a tree). Returns self."""

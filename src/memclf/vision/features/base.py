@@ -54,7 +54,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     signs: tuple[str, ...] = ()
     learned_to_relate: tuple[str, ...] = ()
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
     takes_all_at_once = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 

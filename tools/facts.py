@@ -7,9 +7,7 @@ Imports inside functions and under TYPE_CHECKING count like all others, and so d
 from __future__ import annotations
 
 import ast
-import csv
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,7 +65,7 @@ def read_modules(source: Path = SOURCE) -> dict[str, Module]:
 
 
 def imported_names(tree: ast.Module) -> Iterator[str]:
-    """What a file imports, wherever in the file. `import_module` with an f-string may import all of a package: "p.*"."""
+    """What a file imports, wherever in it. `import_module` with an f-string may import all of a package: "p.*"."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

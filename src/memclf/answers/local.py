@@ -21,6 +21,8 @@ class LocalAnswer(BaseEstimator):
 
     Attributes
     ----------
+    alone : bool
+        Whether the local classifiers alone make the answers, as bounds assume.
     learns : bool
         Whether the rule learns from held-out training cases. It then has `observe` and `learn`.
     needs_probabilities : bool
@@ -31,6 +33,7 @@ class LocalAnswer(BaseEstimator):
         How far rare classes are weighed up, from 0 to 1.
     """
 
+    alone = True
     learns = False
     needs_probabilities = False
     versions = 0

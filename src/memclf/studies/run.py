@@ -30,6 +30,7 @@ from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
+from memclf.vision.corruptions import REGISTRY
 
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
@@ -90,7 +91,7 @@ def _train_and_evaluate(
     """Train contenders, measuring each on clean images; then measure all under corruption."""
     started, before = time.monotonic(), store.get("seconds") or 0.0
     contenders: list[Contender] = []
-    test = data.test.remembering()  # described once for all contenders
+    test = data.test.remembered()  # described once for all contenders
     options: dict[str, Any] = {"groups": groups_of(test), "store": store, "study": study.name, "show": False}
     verbose = int(progress.console.is_terminal)
     training = train(
@@ -198,6 +199,7 @@ def conclude(
                 data.test,
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
+                families={name: each.family for name, each in REGISTRY.items()},
                 seed=settings.seeds[0],
             )
         except Exception as error:  # after hours of work a report without pictures is better than none

@@ -45,6 +45,10 @@ class Collection(ABC):
     def corrupted(self, name: str, severity: int) -> Self:
         """The same cases under a corruption."""
 
+    def corruption_labels(self) -> dict[str, dict[str, str]]:
+        """The label and the family of each corruption, by name, for reports; {} where there are none."""
+        return {}
+
     @abstractmethod
     def perturbed(self, *, seed: int) -> Self:
         """The same cases, each changed mildly; another seed gives other changes."""

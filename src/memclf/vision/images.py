@@ -17,7 +17,7 @@ from memclf.cases.containers import chunks, object_array
 from memclf.exceptions import ImageError
 from memclf.vision.cache import FeatureCache, PixelCache
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
-from memclf.vision.corruptions.apply import MIN_SIDE, check
+from memclf.vision.corruptions.apply import MIN_SIDE, REGISTRY, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
 from memclf.vision.files import MAX_BYTES, MAX_PIXELS, Pixels, as_height_width, as_rgb, read_image
 
@@ -238,6 +238,11 @@ class ImageCollection(Collection):
         new = self._changed(CorruptionChange(name, severity, seed, preset, size))
         new._memory, new._rows, new._version = None, None, ()
         return new
+
+    def corruption_labels(self) -> dict[str, dict[str, str]]:
+        """The label and the family of each corruption, by name, those of the paper first and in its order."""
+        found = sorted(REGISTRY.values(), key=lambda each: each.paper_row or len(REGISTRY))
+        return {each.name: {"label": each.label, "family": each.family} for each in found}
 
     def perturbed(self, *, seed: int = 0) -> Self:
         """The same images, changed a little in ways that are no corruptions; see `memclf.vision.perturbations`.

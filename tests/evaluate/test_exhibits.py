@@ -203,11 +203,7 @@ def test_routes_are_those_of_the_evaluation_right_and_wrong_clean_and_corrupted(
 
 def test_overlays_show_one_image_under_conditions_of_different_kinds(run, exhibits):
     shown = exhibits["overlays"]
-    families = {name: each["family"] for name, each in run.test.corruption_labels().items()}
-    conditions = [each["condition"] for each in shown]
-    assert conditions[0] == "clean"
-    assert {"gaussian_noise 3", "fog 2"} < set(conditions)
-    assert len({families[condition_of(text)[0]] for text in conditions[1:]}) == 3
+    assert [each["condition"] for each in shown] == ["clean", "gaussian_noise 3", "defocus_blur 3", "fog 2"]
     assert len({each["key"] for each in shown}) == 1
     row = position(run, shown[0]["key"])
     for each in shown:

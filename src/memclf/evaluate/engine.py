@@ -65,7 +65,7 @@ def evaluate(
     groups: Any = None,
     show: bool = True,
     watcher: Watcher | None = None,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> list[dict[str, Any]]:
     """Measure classifiers on a test set, clean and under conditions.
 

@@ -91,7 +91,9 @@ class Labels:
         """The labels from the notes in a store; what is missing or damaged is called by its name."""
         noted = trainings if isinstance(trainings, dict) else {}
         known = corruptions if isinstance(corruptions, dict) else {}
-        shown = {name: str(each["label"]) for name, each in known.items() if isinstance(each, dict) and "label" in each}
+        found = [(name, each) for name, each in known.items() if isinstance(each, dict) and "label" in each]
+        found.sort(key=lambda pair: pair[1].get("row") or len(found))
+        shown = {name: str(each["label"]) for name, each in found}
         return cls(dict(noted.get("recipes") or {}), dict(noted.get("backbones") or {}), shown, study)
 
     def model(self, name: str, *, short: bool = False) -> str:

@@ -112,7 +112,6 @@ def _environment(escape: bool) -> Any:
     style = resources.files("memclf.report") / "templates" / "report.css"
     found.filters |= {
         "percent": formats.percent,
-        "points": formats.points,
         "duration": in_words,
         "colour": formats.safe_colour,
         "moment": formats.format_moment,

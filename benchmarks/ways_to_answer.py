@@ -21,13 +21,12 @@ BALANCES = (0.0, 0.5, 1.0)
 
 def ways(clf, images):
     """Name of a way to answer -> answers."""
-    images = images.remembering()
+    images = images.remembered()
     routes, found = clf.route(images), {"network": clf.global_.predict(images)}
     for balance in BALANCES:
-        found[f"balance {balance:g}"] = clf.set_params(balance=balance).predict_routed(images, routes)
-    combination, clf.combination_ = clf.combination_, None
-    found["local classifiers alone, balance 0.5"] = clf.set_params(balance=0.5).predict_routed(images, routes)
-    clf.combination_ = combination
+        clf.answer_.set_params(balance=balance)
+        found[f"balance {balance:g}"] = clf.answers(images, routes).labels
+    found["local classifiers alone"] = clf.classes_[clf.answers(images, routes).local.argmax(axis=1)]
     return found
 
 

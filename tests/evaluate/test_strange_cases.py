@@ -30,7 +30,7 @@ def clf():
 
 
 def test_stage_one__strange_cases__are_answered_by_the_labels_of_the_memory(clf):
-    new = X[:80] + [0, 0, 9]
+    new = X[:80] + np.array([0, 0, 9])
     ways, alone = clf.route(new), StageOne(clf)
     assert not ways.familiar.any()
     similar = ways.similarity >= ways.threshold

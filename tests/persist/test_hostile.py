@@ -1,4 +1,4 @@
-"""Folders that somebody damaged or made up: each is refused by name, and nothing of it is run."""
+"""Folders that are damaged or made up: each is refused by name, and nothing of it is run."""
 
 import contextlib
 import io
@@ -284,7 +284,7 @@ def test_deeply_nested_values_with_the_right_checksum_are_refused(depth, folder,
         deep = {"$tuple": [deep]} if depth % 200 else [deep]
     limit = sys.getrecursionlimit()
     try:
-        sys.setrecursionlimit(10_000)  # whoever makes such a folder has no limit
+        sys.setrecursionlimit(10_000)  # who makes such a folder has no limit
         tamper(folder).change("model", "state", "labels_", to=deep)
     finally:
         sys.setrecursionlimit(limit)
@@ -1023,7 +1023,7 @@ def test_the_same_models_load_when_they_are_not_spoilt(estimator, fit_and_save):
     memclf.load(fit_and_save(estimator))
 
 
-def test_boosting_that_starts_from_a_classifier_cannot_be_checked_and_must_be_allowed(fit_and_save):
+def test_boosting_that_starts_from_a_classifier_must_be_allowed(fit_and_save):
     folder = fit_and_save(GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()))
     with pytest.raises(UntrustedTypeError, match="starts from a classifier of its own") as caught:
         memclf.load(folder)
@@ -1122,7 +1122,7 @@ def mutate_array(content, chance):
 
 
 def mutate_folder(tools, original, chance):
-    """Spoil one thing in the folder, as somebody would who recomputes all checksums."""
+    """Spoil one thing in the folder, with all checksums recomputed."""
     manifest, files = original
     tools.write(manifest)
     for name, members in files.items():

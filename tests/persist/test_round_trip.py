@@ -494,7 +494,7 @@ def test_an_estimator_that_cannot_be_saved_is_named(cases, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def test_cases_that_would_make_a_folder_nobody_can_load_are_refused(user_module, tmp_path, monkeypatch):
+def test_cases_too_large_for_a_manifest_are_refused_in_saving(user_module, tmp_path, monkeypatch):
     from memclf.persist import manifest
 
     lab = user_module("lab_of_large_cases", FUNCTIONS)

@@ -29,31 +29,15 @@ SPARSE = ("data", "indices", "indptr")
 
 
 class Encoder:
-    """Turns a model into JSON, and collects what goes to other files.
-
-    Attributes
-    ----------
-    arrays : dict
-        Arrays by name.
-    parts : dict
-        Objects that skops has to store, by name.
-    places : dict
-        For each of these where in the model it was found first.
-    shared : dict
-        Estimators of memclf, encoded once however many objects hold them, by name.
-    functions : list
-        References to users' functions.
-    models : list
-        Fitted models with memories, the model itself and those inside it.
-    """
+    """Turns a model into JSON, and collects what goes to other files."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
-        self.parts: dict[str, Any] = {}
-        self.places: dict[str, str] = {}
-        self.shared: dict[str, Any] = {}
-        self.functions: list[dict[str, Any]] = []
-        self.models: list[Any] = []
+        self.parts: dict[str, Any] = {}  # objects that skops stores
+        self.places: dict[str, str] = {}  # where in the model each of them was found first
+        self.shared: dict[str, Any] = {}  # estimators of memclf, encoded once however many objects hold them
+        self.functions: list[dict[str, Any]] = []  # references to users' functions
+        self.models: list[Any] = []  # fitted models with memories: the model itself and those inside it
         self._names: dict[int, tuple[str, Any]] = {}  # holds the objects, so that no id is used again
 
     def encode_model(self, model: Any) -> dict[str, Any]:

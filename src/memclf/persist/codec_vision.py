@@ -22,17 +22,11 @@ TRAINING_ONLY = ("callbacks",)  # parameters of a network that a fitted one no l
 
 
 class VisionEncoder(Encoder):
-    """An encoder that also knows images and networks.
-
-    Attributes
-    ----------
-    tensors : dict
-        The tensors of all networks by name.
-    """
+    """An encoder that also knows images and networks."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.tensors: dict[str, Any] = {}
+        self.tensors: dict[str, Any] = {}  # of all networks
 
     def parameters_of(self, estimator: Any) -> dict[str, Any]:
         params = super().parameters_of(estimator)
@@ -88,15 +82,7 @@ class VisionEncoder(Encoder):
 
 
 class VisionDecoder(Decoder):
-    """A decoder that also knows images and networks.
-
-    Parameters
-    ----------
-    *args
-        As for `Decoder`.
-    tensors : mapping
-        The tensors of all networks by name.
-    """
+    """A decoder that also knows images and networks. `tensors` are those that the encoder collected."""
 
     def __init__(self, *args: Any, tensors: Mapping[str, Any]):
         super().__init__(*args)

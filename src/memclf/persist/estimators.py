@@ -79,21 +79,21 @@ def check_parts(parts: Mapping[str, Any], places: Mapping[str, str], content: by
     """
     validate.check_parts(parts, "the model")
     objects = {id(thing): thing for thing in validate.walk(parts)}
-    nodes = list(_list_nodes(content, places))
+    nodes = list(list_nodes(content, places))
     for where, node in nodes:
-        if node["__loader__"] == "MethodNode" and _name(node) != _name(node["content"]["obj"]):
-            raise _not_findable(where, f"the method {node['content']['func']} of {_name(node['content']['obj'])}")
+        if node["__loader__"] == "MethodNode" and name_node(node) != name_node(node["content"]["obj"]):
+            raise _not_findable(where, f"the method {node['content']['func']} of {name_node(node['content']['obj'])}")
     needed = find_untrusted(content)
     for where, node in nodes:
-        if _name(node) not in needed or node["__loader__"] in HOLDERS:
+        if name_node(node) not in needed or node["__loader__"] in HOLDERS:
             continue
         found = references.resolve(node["__module__"], node["__class__"], load=False)
         made = objects.get(node["__id__"])  # None for objects that skops makes on the way
         if node["__loader__"] in NAMED:
             if found is None or id(found) != node["__id__"]:
-                raise _not_findable(where, _name(node))
+                raise _not_findable(where, name_node(node))
         elif found is None or (made is not None and type(made) is not found):
-            raise _not_findable(where, f"of the type {_name(node)}")
+            raise _not_findable(where, f"of the type {name_node(node)}")
     return needed | set(validate.find_unchecked(parts))
 
 
@@ -106,8 +106,8 @@ def _find_called(content: bytes) -> set[str]:
     """Known functions that loading would call. memclf never writes such a file: functions are held, not called."""
     return {
         name
-        for _, node in _list_nodes(content)
-        if (name := _name(node)) in FUNCTIONS and node.get("__loader__") != "FunctionNode"
+        for _, node in list_nodes(content)
+        if (name := name_node(node)) in FUNCTIONS and node.get("__loader__") != "FunctionNode"
     }
 
 
@@ -119,14 +119,15 @@ def _not_findable(where: str, what: str) -> ModelFolderError:
     )
 
 
-def _name(node: Node) -> str:
+def name_node(node: Node) -> str:
+    """The type or function that a node names."""
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
-def _list_nodes(content: bytes, places: Mapping[str, str] | None = None) -> Iterator[tuple[str, Node]]:
+def list_nodes(content: bytes, places: Mapping[str, str] | None = None) -> Iterator[tuple[str, Node]]:
     """Every node of the schema, in order, with its place in the model."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
-        schema = json.loads(file.read("schema.json"))
+        schema = json.loads(archive.read_member(file, "schema.json", "the file of estimators"))
     stack: list[tuple[str, Any]] = [("", schema)]
     while stack:
         where, value = stack.pop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
-from memclf.persist.estimators import find_untrusted
+from memclf.persist.estimators import find_untrusted, list_nodes, name_node
 from memclf.persist.manifest import read_file, read_manifest
 from memclf.persist.trust import OWN_FUNCTIONS
 
@@ -29,21 +29,17 @@ def inspect_folder(folder: str | Path) -> Inspection:
     """Read the manifest, check sizes and checksums, and list the types in the estimators' file."""
     folder = Path(folder)
     manifest = read_manifest(folder)
-    types: dict[str, int] = {}
+    types: Counter[str] = Counter()
     untrusted: set[str] = set()
     problems = []
     for name, entry in manifest["files"].items():
         try:
             content = read_file(folder, name, entry)
-            if name.endswith(".safetensors"):
-                continue
-            with archive.open_archive(content, name) as members:
-                if name.endswith(".skops"):
-                    for node in _list_dictionaries(json.loads(archive.read_member(members, "schema.json", name))):
-                        if "__class__" in node:
-                            kind = f"{node.get('__module__')}.{node['__class__']}"
-                            types[kind] = types.get(kind, 0) + 1
-                    untrusted |= find_untrusted(content)
+            if not name.endswith(".safetensors"):
+                archive.open_archive(content, name).close()
+            if name.endswith(".skops"):
+                types.update(name_node(node) for _, node in list_nodes(content))
+                untrusted |= find_untrusted(content)
         except ModelFolderError as error:
             problems.append(str(error))
         except Exception as error:

@@ -104,7 +104,6 @@ def _environment(escape: bool) -> Any:
     style = resources.files("memclf.report") / "templates" / "report.css"
     found.filters |= {
         "percent": words.percent,
-        "points": words.points,
         "model": words.model,
         "condition": words.condition,
         "duration": words.duration,

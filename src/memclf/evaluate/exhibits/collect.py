@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array
-from memclf.cases import containers
+from memclf.cases import Collection, containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.exhibits.choose import (
@@ -24,7 +24,7 @@ from memclf.evaluate.exhibits.choose import (
     choose_routes,
 )
 from memclf.evaluate.exhibits.views import CaseViews
-from memclf.evaluate.kinds import Images, name_cases
+from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
 from memclf.evaluate.verdict import is_part, judge
@@ -285,14 +285,14 @@ class _Collector:
 
     def overlays(self, rng: np.random.Generator, n: int, families: dict[str, str]) -> list[dict[str, Any]]:
         feature = self.feature
-        if feature is None or n < 1 or not isinstance(self.test, Images):
+        if feature is None or n < 1 or not isinstance(self.test, Collection):
             return []
         candidates = rng.permutation(containers.count(self.test))[:CANDIDATES].tolist()
         case = max(candidates, key=lambda row: self._much_to_see(feature, row))
         shown: list[dict[str, Any]] = []
         for number, condition in enumerate([CLEAN, *choose_different(self.mine, families)][:n]):
             images = self._cases(condition)
-            masks = feature.masks(images[case], None if images.info is None else images.info[case])
+            masks = feature.masks(images[case], images.info_of(case))
             if not masks:
                 return []
             picture, colours = feature.outline(images[case], masks, SHARP)
@@ -314,7 +314,7 @@ class _Collector:
 
     def _much_to_see(self, feature: Outlines, row: int) -> tuple[int, float]:
         """How many masks are not empty, and how large the smallest of them is."""
-        masks = feature.masks(self.test[row], None if self.test.info is None else self.test.info[row])
+        masks = feature.masks(self.test[row], self.test.info_of(row))
         sizes = [float(mask.mean()) for mask in masks.values() if mask.any()]
         return len(sizes), min(sizes, default=0.0)
 

@@ -42,8 +42,8 @@ test: $(READY)   ## all tests that need no extra data
 	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE)
 
 # What hangs on no number (commands, pages, files that lie, interrupted writing) is left to `make test`.
-NO_NUMBERS := report studies/test_study_run.py persist/test_hostile.py persist/test_atomic.py \
-    test_cli.py test_cli_bound.py test_cli_corrupt.py test_dist.py test_imports.py
+NO_NUMBERS := report studies/test_run.py persist/test_hostile.py persist/test_atomic.py \
+    cli test_dist.py test_imports.py
 test-arithmetic: $(READY)   ## the tests with numbers once more, with what is special to this processor switched off
 	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python $(SUITE) $(NO_NUMBERS:%=--ignore=tests/%)
 

@@ -12,8 +12,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import memclf
-from memclf.evaluate import Scores, opened
-from memclf.studies import settings_for, study_for
+from memclf.evaluate import Results, open_store
+from memclf.evaluate.store import CLEAN
+from memclf.studies import load_study, settings_for
 
 NETWORK, MEMORY, TOGETHER, GREY = "#c2570c", "#a9791c", "#6f42b5", "#667080"
 SHOWN = (("clean", 0), ("defocus_blur", 4), ("fog", 3), ("gaussian_noise", 3))
@@ -55,10 +56,10 @@ def opinions(clf, study, case, out):
 
 def severities(run, out):
     """Accuracy and balanced accuracy over the severities, of those who matter."""
-    with opened(run / "results.sqlite") as store:
-        scores = Scores(store)
-    cells = {cell[0]: cell for cell in scores.cells}
-    levels = [0, *sorted({severity for _, severity in scores.conditions})]
+    with open_store(run / "results.sqlite") as store:
+        results = Results(store)
+    names = {name.model: name for name in results.counted}
+    levels = [0, *sorted({severity for _, severity in results.common})]
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharex=True)
     styles = (
         ("baseline", "network", NETWORK, "-"),
@@ -71,10 +72,8 @@ def severities(run, out):
         for model, name, colour, line in styles:
             values = []
             for level in levels:
-                asked = [("clean", 0)] if not level else [each for each in scores.conditions if each[1] == level]
-                right = scores.right(cells[model], asked).mean(axis=0)
-                classes = [right[scores.labels == c].mean() for c in np.unique(scores.labels)]
-                values.append(100 * (np.mean(classes) if balanced else right.mean()))
+                asked = [each for each in (CLEAN, *results.common) if each.severity == level]
+                values.append(100 * results.mean(names[model], asked, balanced=balanced).value)
             panel.plot(levels, values, line, color=colour, marker="o", ms=4, label=name)
         panel.set_xticks(levels, ["clean", *map(str, levels[1:])])
         panel.set_xlabel("severity of the corruption (mean over 18 kinds)")
@@ -94,7 +93,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
     parser.add_argument("--case", type=int, default=150, help="position of the leaf among the test images")
     asked = parser.parse_args()
-    study = study_for(settings_for("leaf", data=asked.data))
+    study = load_study(settings_for("leaf", data=asked.data))
     own = asked.run / "models" / "vanilla-efficientnet_lite0-seed0" / "sturdy"
     opinions(memclf.load(asked.model or own), study, asked.case, asked.out)
     severities(asked.run, asked.out)

@@ -17,20 +17,20 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedKFold, train_test_split
 
 from memclf.evaluate import Condition, Store, evaluate, summarise
-from memclf.studies import settings_for, study_for
-from memclf.studies.models import train_all
-from memclf.studies.study import corrupting
+from memclf.studies import find_study, load_study, settings_for
+from memclf.studies.study import groups_of, make_corrupted
+from memclf.studies.training import train
 
 
-def held_out(study, settings, fold, most):
-    """The study with a third of its training images for testing, at most so many of them."""
-    y, faces = np.asarray(study.train.labels), study.groups(study.train)
+def held_out(data, settings, fold, most):
+    """The images with a third of the training images for testing, at most so many of them."""
+    y, faces = np.asarray(data.train.labels), groups_of(data.train)
     cut = StratifiedKFold(3, shuffle=True, random_state=0) if faces is None else GroupKFold(3)
     rest, held = list(cut.split(np.zeros(len(y)), y, faces))[fold]
     if len(held) > most:
         held = np.sort(train_test_split(held, train_size=most, random_state=0, stratify=y[held])[0])
-    test = study.train[held]
-    return replace(study, train=study.train[rest], test=test, make=corrupting(test, settings))
+    test = data.train[held]
+    return replace(data, train=data.train[rest], test=test, make=make_corrupted(test, settings))
 
 
 def main() -> None:
@@ -48,13 +48,13 @@ def main() -> None:
         settings = settings_for(
             name, sturdy=True, ablate=True, augmented=False, severities=tuple(asked.severity), **options
         )
-        study = held_out(study_for(settings), settings, asked.fold, asked.most)
+        data = held_out(load_study(settings), settings, asked.fold, asked.most)
         store = Store()
         with tempfile.TemporaryDirectory() as folder:
-            found = train_all(study, settings, Path(folder), lambda said: None, 0, lambda fitted: None)
+            found = list(train(find_study(name), data.train, settings, Path(folder)))
             conditions = [Condition(c, s) for c in settings.corruptions for s in settings.severities]
-            evaluate(found, study.test, study.test.labels, conditions, make=study.make, store=store, verbose=1)
-        print(f"\n{name}: {len(study.train)} for training, {len(study.test)} held out, {len(conditions)} conditions")
+            evaluate(found, data.test, data.test.labels, conditions, make=data.make, store=store, verbose=1)
+        print(f"\n{name}: {len(data.train)} for training, {len(data.test)} held out, {len(conditions)} conditions")
         print(f"{'':22s}{'clean':>14s}{'corrupted':>14s}")
         scores = {}
         for each in summarise(store)["models"]:

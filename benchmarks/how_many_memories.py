@@ -18,10 +18,11 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
-from memclf.answer import balanced
+from memclf.answers.base import balance_probabilities
 from memclf.similarity import RankSimilarity, TreeSimilarity
-from memclf.studies import settings_for, study_for
-from memclf.studies.leaf import outlined
+from memclf.studies import find_study, load_study, settings_for
+from memclf.studies.leaf import outlined_ids
+from memclf.studies.study import groups_of
 from memclf.vision.corruptions import PAPER
 
 
@@ -45,21 +46,21 @@ def main() -> None:
     asked = parser.parse_args()
     for name in ("leaf", "acne"):
         if folder := getattr(asked, name):
-            compare(study_for(settings_for(name, data=folder)), asked.severity, asked.judged)
+            compare(name, load_study(settings_for(name, data=folder)), asked.severity, asked.judged)
 
 
-def compare(study, severity, most):
-    train, groups = study.train, study.groups(study.train)
+def compare(name, study, severity, most):
+    train, groups = study.train, groups_of(study.train)
     y = np.unique(np.asarray(train.labels), return_inverse=True)[1]
     free = np.arange(len(y))
-    if study.name == "leaf":
-        free = np.flatnonzero(~np.isin([row["id"] for row in train.info], outlined()))
+    if name == "leaf":
+        free = np.flatnonzero(~np.isin([row["id"] for row in train.info], outlined_ids()))
     judged = np.sort(np.random.default_rng(0).permutation(free)[:most])
-    measure = clone(study.features("robust")).set_params(n_jobs=-1)
-    measure = measure if study.name == "leaf" else measure.fit(train)  # the other comes taught
+    measure = clone(find_study(name).features("robust")).set_params(n_jobs=-1)
+    measure = measure if name == "leaf" else measure.fit(train)  # the other comes taught
     numbers = {"clean": measure.transform(train)}
     numbers |= {name: measure.transform(train[judged].corrupted(name, severity)) for name in PAPER}
-    print(f"{study.name}: {len(y)} training images, {len(free)} judged clean, {len(judged)} corrupted, {severity=}")
+    print(f"{name}: {len(y)} training images, {len(free)} judged clean, {len(judged)} corrupted, {severity=}")
     print(f"{'':34s}{'memories':>9s}{'clean':>14s}{'corrupted':>14s}")
     folds = StratifiedKFold if groups is None else StratifiedGroupKFold
     for name, similarity, settings in ways():
@@ -73,7 +74,7 @@ def compare(study, severity, most):
                 rows = held if key == "clean" else np.intersect1d(held, judged)
                 places = rows if key == "clean" else np.searchsorted(judged, rows)
                 P = clf.label_distributions_[clf.route(F[places]).nearest]
-                said[key][rows] = clf.classes_[balanced(P, clf.frequencies_, 0.5).argmax(axis=1)]
+                said[key][rows] = clf.classes_[balance_probabilities(P, clf.frequencies_, 0.5).argmax(axis=1)]
         found = [scores(y, said[key], free if key == "clean" else judged) for key in numbers]
         (a, b), (c, d) = found[0], np.mean(found[1:], axis=0)
         print(f"{name:34s}{np.mean(many):9.1f}{a:8.1f} /{b:5.1f}{c:8.1f} /{d:5.1f}", flush=True)

@@ -27,7 +27,9 @@ def main(folder: Path) -> None:
     X, y = parts(4000, seed=0)
     clf = MemoryClassifier(RBFSimilarity(gamma=0.1), threshold=0.3, n_memories=4, random_state=0).fit(X, y)
     held = parts(400, seed=1)
-    bounds = [generalization_bound(clf, *(held if kind == "held-out" else (X, y)), kind=kind) for kind in KINDS]
+    bounds = [
+        generalization_bound(clf, *((X, y) if KINDS[kind].uses_training_cases else held), kind=kind) for kind in KINDS
+    ]
     draw(bounds).savefig(folder / "theory_bars.png", dpi=110)
     curve = bound_curve(clf, X, y, n_cases=[1000, 4000, 40_000])
     curve.plot().savefig(folder / "theory_curve.png", dpi=110)

@@ -18,10 +18,10 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from memclf.evaluate.controls import TEMPERATURE
-from memclf.studies import settings_for, study_for
+from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.generated import colour_patches
-from memclf.studies.models import _Maker
-from memclf.studies.variants import CAREFUL
+from memclf.studies.training import CellTrainer
+from memclf.studies.variants import CAREFUL, make_variant
 from memclf.vision import ImageCollection
 
 KEPT = 0.95
@@ -57,8 +57,8 @@ def strange_images(study: str, others: dict[str, ImageCollection]) -> dict[str, 
 
 def scores_of(clf, images):
     """How little each image is like the training data: higher is stranger."""
-    images = images.remembering()
-    strange = clf.calibration_.excess(clf.strangeness(images))
+    images = images.remembered()
+    strange = clf.answer_.calibration_.excess(clf.answers(images).routes.strangeness)
     trust = clf.similarity_.trust(images)
     doubt = np.zeros(len(images)) if trust is None else 1 - trust
     sure = clf.global_.predict_proba(images).max(axis=1)
@@ -142,14 +142,15 @@ def main() -> None:
         "leaf": settings_for("leaf", asked.scale, data=asked.leaf),
         "acne": settings_for("acne", data=asked.acne),
     }
-    studies = {name: study_for(settings) for name, settings in chosen.items()}
+    studies = {name: load_study(settings) for name, settings in chosen.items()}
     others = {name: study.test[np.arange(0, len(study.test), 2)] for name, study in studies.items()}
     for name in asked.model:
         study, settings = studies[name], chosen[name]
         with tempfile.TemporaryDirectory() as folder:
-            train, backbone = study.train.remembering(), settings.backbones[0]
-            maker = _Maker(study, settings, train, Path(folder), "vanilla", backbone, 0, 0, networks=asked.networks)
-            clf = maker.variant(CAREFUL).fit(maker.train, maker.train.labels, groups=maker.groups)
+            train, cell = study.train.remembering(), ("vanilla", settings.backbones[0], 0)
+            trainer = CellTrainer(find_study(name), train, settings, Path(folder), *cell, networks=asked.networks)
+            clf = make_variant(CAREFUL, trainer.study, trainer.make_network(), settings, 0, len(train))
+            clf.fit(train, train.labels, groups=trainer.groups)
         out_of_distribution(name, clf, study, others)
         abstention(name, clf, study, settings, asked.severity)
 

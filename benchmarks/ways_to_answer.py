@@ -14,20 +14,19 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score
 
 import memclf
-from memclf.studies import settings_for, study_for
+from memclf.studies import load_study, settings_for
 
 BALANCES = (0.0, 0.5, 1.0)
 
 
 def ways(clf, images):
     """Name of a way to answer -> answers."""
-    images = images.remembering()
+    images = images.remembered()
     routes, found = clf.route(images), {"network": clf.global_.predict(images)}
     for balance in BALANCES:
-        found[f"balance {balance:g}"] = clf.set_params(balance=balance).predict_routed(images, routes)
-    combination, clf.combination_ = clf.combination_, None
-    found["local classifiers alone, balance 0.5"] = clf.set_params(balance=0.5).predict_routed(images, routes)
-    clf.combination_ = combination
+        clf.answer_.set_params(balance=balance)
+        found[f"balance {balance:g}"] = clf.answers(images, routes).labels
+    found["local classifiers alone"] = clf.classes_[clf.answers(images, routes).local.argmax(axis=1)]
     return found
 
 
@@ -38,7 +37,7 @@ def main() -> None:
     parser.add_argument("--severity", type=int, default=3)
     asked = parser.parse_args()
     settings = settings_for("leaf", "full", data=asked.leaf)
-    study, clf = study_for(settings), memclf.load(asked.model)
+    study, clf = load_study(settings), memclf.load(asked.model)
     y, scores = np.asarray(study.test.labels), {}
     for corruption in settings.corruptions:
         for name, said in ways(clf, study.make(corruption, asked.severity)).items():

@@ -32,15 +32,14 @@ ALLOWED = {
     },
     "_inputs": {"similarity"},
     "_settings": {"classifier", "folds", "local", "routing"},
-    "bounds": {"classifier", "fitting", "folds", "local", "similarity"},
+    "bounds": {"local", "similarity"},
     "explain": {"answer", "classifier", "fitted", "routing"},
     "evaluate": {"classifier", "routing", "similarity.base"},
     "persist": {"bounds", "classifier", "fitted", "selector", "local", "memory", "similarity", "vision", ""},
     "vision": {"similarity.base"},
     "studies": {"bounds", "classifier", "evaluate", "persist", "report", "similarity", "vision", ""},
-    "report": {"bounds", "evaluate", "studies.paper"},
-    "casefiles": {"vision"},
-    "cli": {"bounds", "casefiles", "classifier", "evaluate", "persist", "report", "studies", "vision", ""},
+    "report": {"bounds", "evaluate"},
+    "cli": {"bounds", "classifier", "evaluate", "persist", "report", "studies", "vision", ""},
     "": {"classifier", "selector", "memory", "persist"},
 }
 
@@ -125,7 +124,8 @@ sys.meta_path.insert(0, Blocked())
 import memclf
 count = 0
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
-    if not module.name.startswith(("memclf.vision.", "memclf.studies.")) or module.name == "memclf.studies.paper":
+    part = module.name.split(".")[1:3]
+    if part[0] not in ("vision", "studies") or part in (["vision"], ["studies"], ["studies", "published"]):
         importlib.import_module(module.name)
         count += 1
 

@@ -25,7 +25,7 @@ def X():
     return np.random.default_rng(0).normal(size=(60, 3))
 
 
-def test_one_constant_follows_no_noise_and_two_follow_the_sum_of_the_signs():
+def test_constants__one_and_two__equal_the_enumeration():
     n = 9
     assert rademacher(Constants(1), np.empty((n, 0))).value == 0
     two = rademacher(Constants(2), np.empty((n, 0)))
@@ -36,7 +36,7 @@ def test_one_constant_follows_no_noise_and_two_follow_the_sum_of_the_signs():
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_the_closed_form_of_linear_scores_is_above_monte_carlo_and_not_far(X, order):
+def test_linear__closed_form__is_above_monte_carlo_and_not_far(X, order):
     closed = rademacher(Linear(2.0, order), X)
     drawn = rademacher(Linear(2.0, order), X, method="monte carlo", draws=4000, random_state=0)
     assert closed.flag == "upper bound"
@@ -45,7 +45,7 @@ def test_the_closed_form_of_linear_scores_is_above_monte_carlo_and_not_far(X, or
     assert drawn.value - 3 * drawn.error <= closed.value <= 2.5 * drawn.value
 
 
-def test_monte_carlo_of_linear_scores_agrees_with_all_signs_on_few_cases():
+def test_linear__monte_carlo_on_few_cases__agrees_with_all_signs():
     X = np.random.default_rng(1).normal(size=(8, 2))
     signs = np.array(list(itertools.product((-1, 1), repeat=8)))
     exact = np.linalg.norm(signs @ X, axis=1).mean() / 8
@@ -53,7 +53,7 @@ def test_monte_carlo_of_linear_scores_agrees_with_all_signs_on_few_cases():
     assert abs(drawn.value - exact) < 4 * drawn.error
 
 
-def test_a_linear_kernel_is_as_rich_as_linear_scores(X):
+def test_kernel__linear__is_as_rich_as_linear_scores(X):
     K = X @ X.T
     assert rademacher(Kernel(2.0), K).value == pytest.approx(rademacher(Linear(2.0), X).value)
     drawn = rademacher(Kernel(2.0), K, method="monte carlo", random_state=0)
@@ -63,7 +63,7 @@ def test_a_linear_kernel_is_as_rich_as_linear_scores(X):
         rademacher(Kernel(), X)
 
 
-def test_finite_classes_are_exact_on_few_cases_and_drawn_on_many():
+def test_finite__few_and_many_cases__is_exact_and_drawn():
     rng = np.random.default_rng(2)
     few = rng.choice([-1, 1], size=(5, 8))
     found = rademacher(Finite(few), np.empty((8, 0)))
@@ -82,7 +82,7 @@ def test_finite_classes_are_exact_on_few_cases_and_drawn_on_many():
         rademacher(Finite(few), np.empty((7, 0)))
 
 
-def test_vc_and_trees_by_hand():
+def test_vc_and_trees__equal_the_formulas_by_hand():
     n = 500
     assert rademacher(VC(3), np.empty((n, 0))).value == pytest.approx(math.sqrt(2 * 3 * math.log(math.e * n / 3) / n))
     log_count = 3 * math.log(4 * (n + 1)) + 4 * math.log(2)
@@ -90,7 +90,7 @@ def test_vc_and_trees_by_hand():
     assert rademacher(VC(400), np.empty((20, 0))).value == 1.0  # never more than everything
 
 
-def test_networks_by_norms_by_hand(X):
+def test_network__each_norm__equals_the_formula_by_hand(X):
     n, norms = len(X), [2.0, 3.0]
     size = math.sqrt((X**2).sum())
     assert rademacher(Network(norms), X).value == pytest.approx(size * (math.sqrt(4 * math.log(2)) + 1) * 6 / n)
@@ -105,7 +105,7 @@ def test_networks_by_norms_by_hand(X):
         rademacher(Network(norms, by="spectral"), X)
 
 
-def test_a_network_is_at_least_as_rich_as_the_linear_scores_in_it(X):
+def test_network__two_layers__is_as_rich_as_the_linear_scores_in_it(X):
     drawn = rademacher(Linear(6.0), X, method="monte carlo", random_state=0)
     assert rademacher(Network([2.0, 3.0]), X).value >= drawn.value / 2  # two layers of norms 2 and 3 hold norm 6 maps
 
@@ -125,14 +125,14 @@ def test_a_network_is_at_least_as_rich_as_the_linear_scores_in_it(X):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_the_class_of_an_estimator_is_read_from_its_settings(estimator, expected):
+def test_class_of__estimator__is_read_from_its_settings(estimator, expected):
     assert class_of(estimator, width=4, n=100, n_classes=3) == expected
 
 
 @pytest.mark.parametrize(
     "estimator", [RandomForestClassifier(), KNeighborsClassifier(), DummyClassifier(strategy="uniform")]
 )
-def test_nothing_is_claimed_about_learners_of_unknown_classes(estimator, X):
+def test_rademacher__learner_of_no_known_class__is_one(estimator, X):
     found = rademacher(estimator, X)
     assert found.value == 1.0
     assert found.flag == "upper bound"
@@ -143,7 +143,7 @@ def test_nothing_is_claimed_about_learners_of_unknown_classes(estimator, X):
     [DecisionTreeClassifier(max_depth=2, random_state=0), LogisticRegression(), GaussianNB()],
     ids=lambda e: type(e).__name__,
 )
-def test_no_learner_follows_more_noise_than_its_class_can(estimator):
+def test_rademacher__random_labels__stays_below_the_class(estimator):
     X = np.random.default_rng(3).normal(size=(400, 2))
     learned = rademacher(estimator, X, method="random labels", draws=5, random_state=0)
     assert learned.flag == "heuristic"
@@ -151,13 +151,13 @@ def test_no_learner_follows_more_noise_than_its_class_can(estimator):
     assert learned.value <= rademacher(estimator, X).value
 
 
-def test_a_learner_that_remembers_follows_all_noise(X):
+def test_rademacher__one_neighbour__follows_all_noise(X):
     learned = rademacher(KNeighborsClassifier(1), X, method="random labels", draws=3, random_state=0)
     assert learned.value == 1.0
     assert learned.error == pytest.approx(math.sqrt(2 * math.log(40) / (60 * 3)))
 
 
-def test_a_pipeline_whose_first_steps_are_not_fitted_may_be_anything(X):
+def test_rademacher__pipeline_with_unfitted_steps__is_one(X):
     wide = make_pipeline(PolynomialFeatures(9), StandardScaler(), LogisticRegression(C=1e8, max_iter=5000))
     assert rademacher(wide, X).value == 1.0
     clipped = make_pipeline(MinMaxScaler(clip=True), LogisticRegression())
@@ -167,7 +167,7 @@ def test_a_pipeline_whose_first_steps_are_not_fitted_may_be_anything(X):
     assert rademacher(make_pipeline(StandardScaler(), LogisticRegression()), X).value < 1
 
 
-def test_support_vector_machines_with_many_classes_are_not_linear_labels():
+def test_class_of__svc_with_three_classes__is_not_linear():
     assert class_of(SVC(kernel="linear"), 4, 100, 2) == LinearLabels(4, 2)
     assert class_of(SVC(kernel="linear"), 4, 100, 3).log_count(100) == math.inf
 
@@ -180,18 +180,18 @@ def test_support_vector_machines_with_many_classes_are_not_linear_labels():
         ((Linear(), np.ones((4, 2))), {"draws": 0}, "draws must be at least 1"),
         ((Linear(), np.ones((4, 2))), {"method": "random labels"}, "need a classifier"),
         ((Linear(order=3), np.ones((4, 2))), {}, "order must be 1 or 2"),
-        ((VC(2), np.ones((4, 2))), {"method": "monte carlo"}, "cannot be gone through"),
+        ((VC(2), np.ones((4, 2))), {"method": "monte carlo"}, "cannot be listed"),
         ((Network([1.0]), np.ones((4, 2))), {"method": "monte carlo"}, "no Monte Carlo"),
         ((Network([1.0], by="size"), np.ones((4, 2))), {}, "by must be"),
     ],
 )
-def test_errors_say_what_is_wrong(arguments, options, message):
+def test_rademacher__wrong_arguments__are_refused(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         rademacher(*arguments, **options)
 
 
 @pytest.mark.parametrize("what", [Ridge(), "tree", None, Linear, LogisticRegression], ids=str)
-def test_what_is_no_classifier_is_refused(what, X):
+def test_rademacher__no_classifier__is_refused(what, X):
     with pytest.raises(TypeError, match="a classifier or one of the classes"):
         rademacher(what, X)
 
@@ -210,6 +210,6 @@ def test_what_is_no_classifier_is_refused(what, X):
         (lambda: rademacher(LogisticRegression(), np.ones((3, 2)), n_classes=1), "n_classes must be at least 2"),
     ],
 )
-def test_classes_that_make_no_sense_are_refused(build, message):
+def test_classes__impossible_parameters__are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()

@@ -20,7 +20,7 @@ COMPRESSION = {"acne": 0.316, "leaf": 0.353, "colour": 0.207, "a million": 0.018
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_terms_have_the_sizes_of_the_specification(name):
+def test_terms__of_the_studies__have_the_sizes_of_the_specification(name):
     n, q, selector, printed, repaired, massart, centred, direct, tail = CASES[name]
     log_count = formulas.log_selectors(n, q)
     assert 4 * q * (formulas.massart_printed(n, q) + 1 / math.sqrt(n)) == pytest.approx(selector, abs=0.005)
@@ -37,11 +37,11 @@ def test_the_terms_have_the_sizes_of_the_specification(name):
 @pytest.mark.parametrize(
     ("d", "m", "k", "n", "expected"), [(3, 3, 3, 1153, 65.8), (3, 2, 5, 1397, 68.4), (5, 2, 5, 1397, 297.5)]
 )
-def test_trees_are_counted_as_in_the_specification(d, m, k, n, expected):
+def test_log_trees__of_the_studies__is_that_of_the_specification(d, m, k, n, expected):
     assert formulas.log_trees(n, m, k, depth=d) == pytest.approx(expected, abs=0.05)
 
 
-def test_no_tree_can_label_cases_in_more_ways_than_are_counted():
+def test_log_trees__stumps__is_at_least_the_enumeration():
     values = [1.0, 2.0, 3.0, 4.0]
     stumps = {
         tuple(left if v < cut else right for v in values)
@@ -51,7 +51,7 @@ def test_no_tree_can_label_cases_in_more_ways_than_are_counted():
     assert math.log(len(stumps)) <= formulas.log_trees(4, 1, 3, depth=1)
 
 
-def test_selectors_are_counted_as_sets_of_rivals():
+def test_log_selectors__few_cases__equals_the_enumeration():
     n, q = 6, 3
     ways = {(k, rivals) for k in range(n) for rivals in itertools.combinations(set(range(n)) - {k}, q - 1)}
     assert formulas.log_selectors(n, q) == pytest.approx(math.log(len(ways)))
@@ -72,7 +72,7 @@ def labellings(X, n_classes, rng, draws=20_000):
 
 
 @pytest.mark.parametrize(("n", "width", "n_classes"), [(3, 1, 2), (5, 1, 2), (5, 2, 2), (4, 1, 3), (5, 2, 3)])
-def test_linear_scores_cannot_label_cases_in_more_ways_than_are_counted(n, width, n_classes):
+def test_log_argmax_linear__few_cases__is_at_least_what_was_found(n, width, n_classes):
     rng = np.random.default_rng(n)
     found = labellings(rng.normal(size=(n, width)), n_classes, rng)
     counted = math.exp(formulas.log_argmax_linear(n, width, n_classes))
@@ -80,21 +80,21 @@ def test_linear_scores_cannot_label_cases_in_more_ways_than_are_counted(n, width
     assert counted <= n_classes**n + 1e-6
 
 
-def test_half_spaces_on_a_line_are_counted_to_within_one():
+def test_log_argmax_linear__half_spaces_on_a_line__is_sauers_sum():
     rng = np.random.default_rng(0)
     assert len(labellings(np.arange(5.0)[:, None], 2, rng)) == 10
     assert round(math.exp(formulas.log_argmax_linear(5, 1, 2))) == 16  # 1 + 5 + 10: Sauer's lemma in dimension 2
 
 
 @pytest.mark.parametrize("n", range(1, 12))
-def test_the_mean_distance_of_a_random_walk_is_exact(n):
+def test_mean_absolute_walk__short_walks__equals_the_enumeration(n):
     ends = [abs(sum(signs)) for signs in itertools.product((-1, 1), repeat=n)]
     assert formulas.mean_absolute_walk(n) == pytest.approx(np.mean(ends))
     assert formulas.mean_absolute_walk(n) <= math.sqrt(n)
 
 
 @pytest.mark.parametrize("counts", [(4,), (4, 0), (3, 3), (5, 2, 1), (2, 2, 2, 2), (1, 0, 0)])
-def test_the_mean_of_the_largest_of_several_walks_is_exact(counts):
+def test_mean_largest_walk__short_walks__equals_the_enumeration(counts):
     best = [
         max(sum(part) for part in np.split(np.array(signs), np.cumsum(counts)[:-1]))
         for signs in itertools.product((-1, 1), repeat=sum(counts))
@@ -103,7 +103,7 @@ def test_the_mean_of_the_largest_of_several_walks_is_exact(counts):
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 9, 14])
-def test_cutting_a_row_of_cases_anywhere_is_no_richer_than_two_constants(m):
+def test_fitted_threshold__any_cut__is_no_richer_than_two_constants(m):
     """The complexity of a fitted threshold: E max over cuts of a random walk, at most E |its end|."""
     highest = [max(0, *np.cumsum(signs)) for signs in itertools.product((-1, 1), repeat=m)]
     assert np.mean(highest) <= formulas.mean_absolute_walk(m) + 1e-12 <= math.sqrt(m) + 1e-12
@@ -116,7 +116,7 @@ def complexity_by_enumeration(functions):
     return (signs @ functions.T).max(axis=1).mean() / n
 
 
-def test_the_product_lemma_holds_on_every_class_that_was_tried():
+def test_product_lemma__random_classes__holds():
     rng = np.random.default_rng(0)
     for _ in range(150):
         n, a, b = rng.integers(2, 9), rng.integers(1, 7), rng.integers(1, 7)
@@ -130,7 +130,7 @@ def test_the_product_lemma_holds_on_every_class_that_was_tried():
         assert complexity_by_enumeration(products) <= allowed + 1e-12
 
 
-def test_the_product_lemma_would_fail_without_one_of_its_parts():
+def test_product_lemma__without_one_part__fails():
     everything = np.array(list(itertools.product((0, 1), repeat=4)))
     nothing = np.ones((1, 4))
     products = np.array([g * h for g in everything for h in nothing])
@@ -144,7 +144,7 @@ def drawn_complexity(functions, rng, draws=4000):
 
 
 @pytest.mark.parametrize(("n", "count"), [(40, 22), (60, 300), (200, 2000)])
-def test_massarts_step_holds_and_is_not_far_off(n, count):
+def test_massart__random_classes__holds_and_is_not_far_off(n, count):
     rng = np.random.default_rng(count)
     functions = rng.integers(2, size=(count, n)).astype(float)
     value, error = drawn_complexity(functions, rng)
@@ -156,7 +156,7 @@ def test_massarts_step_holds_and_is_not_far_off(n, count):
 # --------------------------------------------------------------------- what the flaws of the printed bound do
 
 
-def test_printed_one_over_delta_makes_certainty_cost_like_a_power_not_like_a_logarithm():
+def test_printed_confidence__smaller_delta__costs_a_power_not_a_logarithm():
     n, q = 1397, 5
     printed = [formulas.printed_confidence(n, q, delta, q) for delta in (0.1, 0.01, 0.001)]
     repaired = [formulas.cascade_confidence(n, q, delta) for delta in (0.1, 0.01, 0.001)]
@@ -165,7 +165,7 @@ def test_printed_one_over_delta_makes_certainty_cost_like_a_power_not_like_a_log
     assert repaired[2] < 1.1 * repaired[0]
 
 
-def test_the_missing_root_makes_the_printed_selector_term_ten_times_too_large():
+def test_massart_printed__without_the_root__is_ten_times_too_large():
     n, q = 1397, 5
     assert formulas.massart_printed(n, q) > 10 * formulas.massart(formulas.log_selectors(n, q), n)
     # With the root it goes to 0 like sqrt(log n / n); without it, like log n / sqrt n: no faster, and 4 q times that.
@@ -173,30 +173,30 @@ def test_the_missing_root_makes_the_printed_selector_term_ten_times_too_large():
     assert 4 * q * formulas.massart(formulas.log_selectors(10**6, q), 10**6) < 0.25
 
 
-def test_the_printed_form_is_still_an_upper_bound_from_eight_cases_on():
+def test_massart_printed__from_eight_cases_on__is_an_upper_bound():
     for n in range(8, 3000, 97):
         for q in range(1, min(n, 40)):
             assert formulas.massart_printed(n, q) >= formulas.massart_signs(formulas.log_selectors(n, q), n)
 
 
-def test_q_in_place_of_q_plus_one_families_is_too_small():
+def test_printed_confidence__q_families__is_less_than_with_q_plus_one():
     for q in (2, 3, 5, 10):  # where there are many more cases than q squared, as the formula needs anyway
         assert formulas.printed_confidence(1397, q, DELTA, q) < formulas.printed_confidence(1397, q + 1, DELTA, q)
 
 
-def test_one_memory_leaves_the_printed_bound_undefined_and_the_repaired_one_not():
+def test_printed_confidence__one_memory__is_not_defined():
     with pytest.raises(ValueError, match="divides by log q"):
         formulas.printed_confidence(1000, 1, DELTA, 1)
     assert math.isfinite(formulas.cascade_confidence(1000, 1, DELTA))
 
 
-def test_few_cases_leave_the_printed_bound_undefined_and_the_repaired_one_not():
+def test_printed_confidence__few_cases__is_not_defined():
     with pytest.raises(ValueError, match="root of a negative number"):
         formulas.printed_confidence(50, 10, DELTA, 10)
     assert math.isfinite(formulas.cascade_confidence(50, 10, DELTA))
 
 
-def test_the_largest_distance_from_the_mean_can_exceed_the_largest_length():
+def test_erratum_b6__distance_from_the_mean__can_exceed_the_length():
     """Erratum B6: 22 vectors on 40 points; both stay below the root of n, so the bound survives."""
     n = 40
     vectors = np.zeros((22, n))
@@ -207,20 +207,13 @@ def test_the_largest_distance_from_the_mean_can_exceed_the_largest_length():
     assert away <= math.sqrt(n)
 
 
-def test_rho_must_leave_room_for_every_branch():
+def test_cascade_confidence__rho_above_its_limit__is_refused():
     with pytest.raises(ValueError, match="at most 1 / \\(q \\+ 1\\)"):
         formulas.cascade_confidence(1000, 3, DELTA, rho=0.3)
     assert formulas.cascade_confidence(1000, 3, DELTA, rho=0.1) > formulas.cascade_confidence(1000, 3, DELTA)
 
 
-def test_the_deep_boosting_form_by_hand():
-    n, p, delta, rho = 2000, 4, 0.05, 0.25
-    inner = math.ceil(4 / rho**2 * math.log(rho**2 * n / math.log(p)))
-    by_hand = 2 / rho * math.sqrt(math.log(p) / n) + math.sqrt(inner * math.log(p) / n + math.log(2 / delta) / (2 * n))
-    assert formulas.deep_boosting_confidence(n, p, delta, rho) == pytest.approx(by_hand)
-
-
-def test_the_binomial_interval_is_the_risk_that_would_show_so_few_errors_only_rarely():
+def test_binomial_upper__few_errors__is_the_risk_that_rarely_shows_them():
     from scipy.stats import binom
 
     for errors, n in ((0, 30), (3, 50), (20, 200)):

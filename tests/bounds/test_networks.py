@@ -22,7 +22,7 @@ def fitted():
     return clf.fit(images, labels), images, labels
 
 
-def test_the_last_layer_sees_what_the_scores_are_made_of(fitted):
+def test_linear_head__of_a_network__gives_its_scores(fitted):
     clf, images, _ = fitted
     local = clf.estimators_[0]
     rows, weight, bias = local.linear_head(images)
@@ -32,7 +32,7 @@ def test_the_last_layer_sees_what_the_scores_are_made_of(fitted):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-def test_heads_are_judged_by_their_norm_and_the_network_below_is_named(fitted):
+def test_bound__heads_of_a_network__are_judged_by_their_norm(fitted):
     clf, images, labels = fitted
     bound = generalization_bound(clf, images, labels)
     assert any("last layer of the network" in each.how for each in bound.memories)
@@ -42,7 +42,7 @@ def test_heads_are_judged_by_their_norm_and_the_network_below_is_named(fitted):
     assert "PatchColour" in found["similarity"].why
 
 
-def test_training_images_are_found_among_those_that_are_said_to_be_held_out(fitted):
+def test_held_out__with_a_training_image__is_not_valid(fitted):
     clf, images, labels = fitted
     others, their_labels = squares(30, seed=2)
     assert generalization_bound(clf, ImageCollection(others), their_labels, kind="held-out").valid

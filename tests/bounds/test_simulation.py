@@ -1,6 +1,7 @@
 """Bounds against the truth, on problems whose risk is known exactly."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from memclf import MemoryClassifier
+from memclf import MemoryClassifier, MemorySelector
 from memclf.bounds import formulas, generalization_bound
 from memclf.similarity import RBFSimilarity, TreeSimilarity
 
@@ -70,7 +71,6 @@ CLASSIFIERS = {
     "kernels, by margin": {"estimator": SVC(C=0.1)},
     "fitted thresholds": {"estimator": DummyClassifier(), "thresholds": "tight"},
     "more memories than clusters": {"estimator": DummyClassifier(), "n_memories": 9},
-    "as many as the bound wants": {"estimator": DummyClassifier(), "n_memories": "bound"},
     "learned similarity": {"similarity": TreeSimilarity(tree=DecisionTreeClassifier(max_depth=2)), "n_memories": None},
     "fallback": {"estimator": DummyClassifier(), "thresholds": 0.99, "fallback": "global"},
 }
@@ -78,19 +78,21 @@ CLASSIFIERS = {
 
 def builder(**settings):
     settings = {"similarity": RBFSimilarity(gamma=0.1), "threshold": 0.2, "n_memories": 3, **settings}
-    return lambda seed: MemoryClassifier(random_state=seed, max_swaps=10, **copy.deepcopy(settings))
+    return lambda seed: MemoryClassifier(
+        random_state=seed, search=MemorySelector(max_swaps=10), **copy.deepcopy(settings)
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:n_memories=")
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_the_compression_bound_holds_as_often_as_it_says(name):
+def test_compression__known_risk__holds_in_95_of_100_runs(name):
     world = World()
     assert share_that_holds(world, builder(**CLASSIFIERS[name]), compression, n=150) >= 1 - DELTA
 
 
 @pytest.mark.slow
-def test_the_compression_bound_holds_for_three_classes():
+def test_compression__three_classes__holds_in_95_of_100_runs():
     world = World(n_classes=3)
     build = builder(estimator=DecisionTreeClassifier(max_depth=2))
     assert share_that_holds(world, build, compression, n=150) >= 1 - DELTA
@@ -98,7 +100,7 @@ def test_the_compression_bound_holds_for_three_classes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["direct", "cascade"])
-def test_bounds_for_memories_from_a_pool_hold_for_such_memories(kind):
+def test_direct_and_cascade__memories_from_a_pool__hold(kind):
     """Memories are chosen in a pool; the classifiers of their clusters are then fitted on other cases."""
     world, held, small = World(), [], []
     for seed in range(RUNS):
@@ -107,8 +109,7 @@ def test_bounds_for_memories_from_a_pool_hold_for_such_memories(kind):
         X, y = world.draw(4000, rng)
         memory = clf.route(X).memory
         locals_ = [clone(clf.estimator).fit(X[memory == k], y[memory == k]) for k in range(3)]
-        clf.estimators_ = locals_
-        clf.pool_ = copy.copy(clf.pool_)
+        clf.pool_ = replace(clf.pool_, estimators=locals_)
         bound = generalization_bound(clf, X, y, DELTA, kind, given=["memories"])
         held.append(world.risk(clf) <= bound.value)
         small.append(bound.value < 1)
@@ -117,7 +118,7 @@ def test_bounds_for_memories_from_a_pool_hold_for_such_memories(kind):
 
 
 @pytest.mark.slow
-def test_the_promise_of_each_memory_holds_for_all_of_them_at_once():
+def test_promise__of_each_memory__holds_for_all_at_once():
     world, held = World(), []
     for seed in range(RUNS):
         X, y = world.draw(400, np.random.default_rng(seed))
@@ -131,7 +132,7 @@ def test_the_promise_of_each_memory_holds_for_all_of_them_at_once():
 
 
 @pytest.mark.slow
-def test_errors_on_the_training_cases_alone_are_no_bound():
+def test_training_errors__alone__are_no_bound():
     world = World()
     build = builder(estimator=DecisionTreeClassifier(max_depth=2))
 
@@ -148,7 +149,7 @@ def noise(n, seed, width=8):
 
 
 @pytest.mark.slow
-def test_without_the_term_of_the_local_classifiers_the_bound_would_be_wrong():
+def test_compression__without_the_local_term__would_be_wrong():
     for seed in range(5):
         X, y = noise(20_000, seed)
         clf = MemoryClassifier(
@@ -159,7 +160,7 @@ def test_without_the_term_of_the_local_classifiers_the_bound_would_be_wrong():
 
 
 @pytest.mark.slow
-def test_without_the_term_of_a_learned_similarity_the_bound_would_be_wrong():
+def test_compression__without_the_similarity_term__would_be_wrong():
     for seed in range(5):
         X, y = noise(20_000, seed)
         tree = DecisionTreeClassifier(max_depth=18, random_state=seed)
@@ -168,7 +169,7 @@ def test_without_the_term_of_a_learned_similarity_the_bound_would_be_wrong():
         assert bound.value - bound["learned similarity"] < 0.5 <= bound.value
 
 
-def test_the_interval_of_held_out_cases_holds_as_often_as_it_says_and_is_not_wasteful():
+def test_binomial_upper__known_risk__holds_and_is_not_wasteful():
     n = 80
     for risk in (0.02, 0.1, 0.3, 0.5):
         errors = np.arange(n + 1)

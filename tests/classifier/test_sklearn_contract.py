@@ -65,7 +65,7 @@ def test_scikit_learn_finds_nothing_wrong(estimator, check):
 
 def test_every_estimator_of_the_package_is_checked():
     checked = {type(each) for each in ESTIMATORS}
-    public = {getattr(memclf, name) for name in memclf.__all__} | {getattr(similarity, n) for n in similarity.__all__}
+    public = [getattr(memclf, name) for name in memclf.__all__] + [getattr(similarity, n) for n in similarity.__all__]
     estimators = {each for each in public if inspect.isclass(each) and hasattr(each, "fit")}
     # The base class compares nothing, and chance has no use for what a case looks like.
     assert estimators - checked == {similarity.Similarity, similarity.RandomSimilarity}

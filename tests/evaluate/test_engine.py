@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from memclf import MemoryClassifier
-from memclf.evaluate import Condition, Contender, Store, accuracy, controls_of, difference, evaluate, summarise
+from memclf.evaluate import Contender, Store, accuracy, controls_of, evaluate, summarise
 from memclf.exceptions import StoreError
 from memclf.similarity import RandomSimilarity, RBFSimilarity
 
@@ -194,70 +194,6 @@ def test_random_clusters_have_the_sizes_asked_for_and_stay_under_corruption(tabl
     assert np.array_equal(similarity.describe(cases), similarity.describe(Keyed([[0.0]] * 50)))
 
 
-def test_the_summary_holds_paired_gains_over_the_baseline_of_the_same_cell(table, fitted):
-    _, _, X, y = table
-    store = Store()
-    conditions = {("drift", s): X + s * SHIFT for s in (1, 2)}
-    contenders = [
-        Contender("baseline", fitted.global_, "vanilla", "none"),
-        Contender("memory", fitted, "vanilla", "none"),
-        Contender("majority", controls_of(fitted)["majority"]),
-    ]
-    rows = evaluate(contenders, X, y, conditions, store=store, study="table")
-    summary = summarise(store)
-    by = {each["model"]: each for each in summary["models"]}
-    mean = {m: np.mean([r["accuracy"] for r in rows if r["model"] == m and r["severity"]]) for m in by}
-    assert summary["conditions"] == 2
-    assert by["memory"]["mean"]["accuracy"]["value"] == pytest.approx(mean["memory"])
-    gain = by["memory"]["gain"]["mean"]["accuracy"]
-    assert gain["value"] == pytest.approx(mean["memory"] - mean["baseline"])
-    assert gain["low"] < gain["value"] < gain["high"]
-    assert by["baseline"]["gain"] is None
-    assert by["majority"]["gain"]["over"] == "baseline"
-    assert by["majority"]["gain"]["mean"]["accuracy"]["value"] == pytest.approx(mean["majority"] - mean["baseline"])
-    balanced = np.mean([r["balanced_accuracy"] for r in rows if r["model"] == "memory" and r["severity"]])
-    assert by["memory"]["mean"]["balanced_accuracy"]["value"] == pytest.approx(balanced)
-
-
-def test_controls_without_recipe_or_backbone_are_held_against_every_baseline(table, fitted):
-    _, _, X, y = table
-    store, majority = Store(), controls_of(fitted)["majority"]
-    contenders = [
-        Contender("baseline", fitted.global_, "vanilla", "none"),
-        Contender("baseline", majority, "augmix", "none"),
-        Contender("memory", fitted, "cutmix", "none"),
-        Contender("majority", majority),
-    ]
-    rows = evaluate(contenders, X, y, {("drift", 1): X + SHIFT}, store=store)
-    right = {row["recipe"]: row["accuracy"] for row in rows if row["severity"]}
-    by = {each["recipe"]: each for each in summarise(store)["models"]}
-    gain = by[""]["gain"]["mean"]["accuracy"]["value"]
-    assert gain == pytest.approx(right[""] - (right["vanilla"] + right["augmix"]) / 2)
-    assert by["cutmix"]["gain"] is None
-
-
-def test_an_evaluation_of_ones_own_is_complete_when_nothing_is_missing(table, fitted):
-    _, _, X, y = table
-    store = Store()
-    assert not summarise(store)["complete"]
-    evaluate({"baseline": fitted.global_, "memory": fitted}, X, y, {("drift", 1): X}, store=store)
-    assert summarise(store)["complete"]
-    store.put("settings", {"scale": "quick"})
-    assert not summarise(store)["complete"]
-
-
-def test_a_partial_run_is_summed_up_over_what_all_have_finished(table, fitted):
-    _, _, X, y = table
-    store = Store()
-    evaluate({"baseline": fitted.global_}, X, y, {("drift", 1): X + SHIFT, ("drift", 2): X}, store=store)
-    evaluate({"memory": fitted}, X, y, {("drift", 1): X + SHIFT}, store=store)
-    summary = summarise(store)
-    assert summary["conditions"] == 1
-    assert not summary["complete"]
-    assert Condition("drift", 1) == ("drift", 1)
-    assert summarise(Store())["models"] == []
-
-
 def test_severities_and_seeds_may_be_numpy_numbers(table):
     X, y, test, labels = table
     store, knn = Store(), KNeighborsClassifier().fit(X, y)
@@ -296,50 +232,12 @@ def test_a_store_refuses_other_cases_that_have_no_names(table):
         evaluate({"more": KNeighborsClassifier().fit(X, np.where(X[:, 1] > 1, "top", y))}, test, labels, store=store)
 
 
-def test_a_condition_counts_when_all_seeds_have_it(table):
-    X, y, test, labels = table
-    store, knn = Store(), KNeighborsClassifier().fit(X, y)
-    both = [Contender(model, knn, seed=seed) for seed in (0, 1) for model in ("baseline", "memory")]
-    evaluate(both, test, labels, {("drift", 1): test + SHIFT}, store=store)
-    evaluate(both[:2], test, labels, {("drift", 2): test + SHIFT}, store=store)
-    summary = summarise(store)
-    assert summary["conditions"] == 1
-    assert all(each["mean"] is not None for each in summary["models"])
-
-
-def test_gains_are_paired_by_the_same_seeds_only(table):
-    X, y, test, labels = table
-    store, knn = Store(), KNeighborsClassifier().fit(X, y)
-    evaluate([Contender("baseline", knn, seed=0), Contender("memory", knn, seed=5)], test, labels, store=store)
-    assert next(each for each in summarise(store)["models"] if each["model"] == "memory")["gain"]["clean"] is None
-
-
 def test_random_groups_are_drawn_for_tables_too():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"size": np.arange(40.0), "kind": ["a", "b"] * 20})
     groups = RandomSimilarity((1, 1)).fit(frame).describe(frame)
     assert 5 < groups.sum() < 35
     assert np.array_equal(groups, RandomSimilarity((1, 1)).fit(frame).describe(frame.copy()))
-
-
-def test_any_two_models_can_be_compared_pairwise(table, fitted):
-    _, _, X, y = table
-    store = Store()
-    contenders = [
-        Contender("baseline", fitted.global_, "vanilla", "net"),
-        Contender("memory", fitted, "vanilla", "net"),
-        Contender("stage1", controls_of(fitted)["stage1"]),
-    ]
-    rows = evaluate(contenders, X, y, {("drift", 1): X + SHIFT}, store=store)
-    by = {row["model"]: row for row in rows if row["severity"]}
-    for other in ("baseline", "stage1"):
-        apart = difference(store, "memory", other)
-        assert apart.value == pytest.approx(by["memory"]["accuracy"] - by[other]["accuracy"])
-        assert apart.low <= apart.value <= apart.high
-        balanced = difference(store, "memory", other, balanced=True).value
-        assert balanced == pytest.approx(by["memory"]["balanced_accuracy"] - by[other]["balanced_accuracy"])
-    with pytest.raises(ValueError, match="no results of 'oracle'; there are results of baseline, memory, stage1"):
-        difference(store, "memory", "oracle")
 
 
 def test_groups_may_be_said_later_but_not_otherwise(table, fitted):

@@ -8,10 +8,10 @@ import textwrap
 import numpy as np
 import pytest
 
-from memclf.evaluate import Condition, Name, Row, Store, opened
+from memclf.evaluate import Condition, ModelId, Row, Store, open_store
 from memclf.exceptions import StoreError
 
-NAME = Name("memory", "vanilla", "resnet18", 3)
+NAME = ModelId("memory", "vanilla", "resnet18", 3)
 CLEAN = Condition()
 
 
@@ -26,7 +26,7 @@ def test_what_is_added_comes_out_again_after_the_file_was_closed(tmp_path):
     store.put_cases(["a", "b", "c", "d"], np.array([0, 1, 1, 0]), np.array(["healthy", "ill"]))
     store.add(row(Condition("fog", 3)), np.array([0, 1, -1, 0]), np.array([2, 2, -1, 0]))
     store.close()
-    with opened(tmp_path / "deep" / "results.sqlite") as again:
+    with open_store(tmp_path / "deep" / "results.sqlite") as again:
         assert again.get("settings") == {"seeds": [0, 1]}
         assert again.cases().keys == ["a", "b", "c", "d"]
         assert again.cases().classes == ["healthy", "ill"]
@@ -74,7 +74,7 @@ def test_a_file_that_is_no_store_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing of the kind, but long enough to be looked at" * 20)
     with pytest.raises(StoreError, match="no file of results"):
         Store(tmp_path / "notes.txt")
-    with pytest.raises(StoreError, match="has the study been started"), opened(tmp_path / "absent.sqlite"):
+    with pytest.raises(StoreError, match="has the study been started"), open_store(tmp_path / "absent.sqlite"):
         pass
 
 
@@ -104,7 +104,7 @@ def test_rows_survive_a_kill_in_the_middle_of_writing(tmp_path):
         for _ in range(5):
             said = int(writer.stdout.readline())
         os.kill(writer.pid, signal.SIGKILL)
-    with opened(tmp_path / "results.sqlite") as store:
+    with open_store(tmp_path / "results.sqlite") as store:
         assert len(store.rows()) >= said
         assert len(store.rows()) == len(store.answers())
         assert all(answers.tolist() == [0, 1, 2, 3] for answers in store.answers().values())

@@ -8,7 +8,9 @@ import pytest
 from PIL import Image, ImageDraw
 
 from memclf.bounds import Assumption, Bound, Term
-from memclf.evaluate import Name, Row, Store, metrics
+from memclf.evaluate import ModelId, Row, Store, metrics
+from memclf.report.published import FILE
+from memclf.studies.published import table
 
 CLASSES = ["healthy", "mild", "severe"]
 PAIR = ("vanilla", "efficientnet_lite0")
@@ -23,6 +25,11 @@ SKILL = {
     "stage1": (0.72, 0.03),
 }
 UNPAIRED = ("majority", "stage1", "stage1-balanced")
+TABLES = {
+    "color": ("color_augmentation",),
+    "leaf": ("leaf_data_augmentation", "leaf_architectures", "leaf_feature_augmentation"),
+    "acne": ("acne_data_augmentation", "acne_architectures", "acne_feature_augmentation"),
+}
 PAPER = ("fog", "brightness", "contrast", "gaussian_noise", "motion_blur", "snow")
 
 
@@ -78,12 +85,13 @@ def _make_run(
         for recipe, backbone in [("", "")] if model in UNPAIRED else pairs:
             for seed in [seeds[0]] if model in UNPAIRED else seeds:
                 for corruption, severity in [("clean", 0), *((c, s) for c in corruptions for s in severities)]:
-                    name = Name(model, recipe, backbone, seed)
+                    name = ModelId(model, recipe, backbone, seed)
                     if skip(name, corruption, severity):
                         continue
                     said = _answers(name, clean, slope, corruption, severity, labels, len(classes))
                     store.add(_row(study, name, corruption, severity, labels, said), said)
     store.close()
+    (folder / FILE).write_text(json.dumps({"tables": [table(name).as_dict() for name in TABLES.get(study, ())]}))
     if exhibits:
         _paint(folder)
     if bounds:
@@ -138,20 +146,20 @@ def _paint(folder):
 
     def kept(name, number, noise=0):
         _leaf(number, noise).save(folder / "exhibits" / name, quality=80)
-        return f"exhibits/{name}"
+        return {"picture": f"exhibits/{name}"}
 
     memories = [
         {
             "model": "memory",
             "number": k,
-            "picture": kept(f"memory_{k}.jpg", 10 * k),
+            "case": kept(f"memory_{k}.jpg", 10 * k),
             "key": f"train/{k}.jpg",
             "label": label,
             "cases": 60 - 15 * k,
             "threshold": 0.7,
             "classes": {label: 50 - 15 * k, CLASSES[(k + 1) % 3]: 10},
             "members": [kept(f"member_{k}_{i}.jpg", 10 * k + i) for i in range(6)],
-            "classifier": "ImageClassifier (global)" if k == 2 else "ImageClassifier",
+            "classifier": {"who": "global" if k == 2 else "own", "estimator": "ImageClassifier"},
         }
         for k, label in enumerate(CLASSES)
     ]
@@ -160,7 +168,7 @@ def _paint(folder):
         {
             "model": "memory",
             "condition": condition,
-            "picture": kept(f"route_{i}.jpg", 40 + i, noise=0 if condition == "clean" else 50),
+            "case": kept(f"route_{i}.jpg", 40 + i, noise=0 if condition == "clean" else 50),
             "key": f"leaf/{i:03d}.jpg",
             "truth": CLASSES[i % 3],
             "memory": i % 3 if i != 5 else -1,
@@ -189,7 +197,7 @@ def _paint(folder):
             {
                 "condition": condition,
                 "key": "leaf/007.jpg",
-                "picture": kept(f"overlay_{i}.jpg", 7, noise=40 * i),
+                "case": kept(f"overlay_{i}.jpg", 7, noise=40 * i),
                 "numbers": {"affected_share": 0.12 + 0.01 * i},
             }
             for i, condition in enumerate(("clean", "gaussian_noise 3", "fog 3"))
@@ -197,7 +205,7 @@ def _paint(folder):
         "hardest": [
             {
                 "key": f"leaf/{i:03d}.jpg",
-                "picture": kept(f"hard_{i}.jpg", 60 + i),
+                "case": kept(f"hard_{i}.jpg", 60 + i),
                 "truth": "mild",
                 "wrong_share": 0.95 - 0.05 * i,
                 "mostly_answered": "severe",
@@ -233,7 +241,7 @@ def _promise(folder, names):
     ]
     entries = [
         {
-            **Name(*name)._asdict(),
+            **ModelId(*name)._asdict(),
             "bounds": [bound.as_dict() for bound in found],
             "missing": {"cascade": "too few cases"},
         }

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -6,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import cdist
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from memclf.similarity import CosineSimilarity, RBFSimilarity
+from memclf.similarity import CosineSimilarity, RankSimilarity, RBFSimilarity, TreeSimilarity
 from toolbox import length_and_first
 
 tables = arrays(np.float64, st.tuples(st.integers(2, 12), st.integers(1, 5)), elements=st.floats(-1e3, 1e3, width=32))
@@ -152,3 +153,52 @@ def test_features_that_are_no_numbers_are_named():
         RBFSimilarity(features=lambda word: list(map(float, word))).fit(["1", "12"])
     with pytest.raises(TypeError, match="features must be a transformer or a function of one case, got 3"):
         RBFSimilarity(features=3).fit([[1.0], [2.0]])
+
+
+MIXED = pd.DataFrame({"age": [20, 40, 60], "itches": ["no", "yes", "no"], "sown": pd.to_datetime(["2026-01-01"] * 3)})
+
+
+@pytest.mark.parametrize("kind", [RBFSimilarity, CosineSimilarity, RankSimilarity, TreeSimilarity])
+def test_numeric__mixed_table__error_names_columns_and_gower(kind):
+    with pytest.raises(ValueError, match=r"'itches' \('no'\), 'sown' \(.*2026-01-01.*GowerSimilarity") as caught:
+        kind().fit(MIXED, [0, 1, 0])
+    assert caught.value.args[0].startswith(f"{kind.__name__} needs numbers")
+
+
+@pytest.mark.parametrize("rows", [[[1, "no"], [2, "yes"]], np.array([[1, "no"], [2, "yes"]], dtype=object)])
+def test_numeric__rows_with_text__error_names_positions_and_gower(rows):
+    with pytest.raises(ValueError, match=r"hold other values: 1 \('no'\)\. Use GowerSimilarity"):
+        RBFSimilarity().fit(rows)
+
+
+def test_numeric__many_text_columns__error_names_the_first_five():
+    table = pd.DataFrame({f"c{i}": ["a", "b"] for i in range(8)})
+    with pytest.raises(ValueError, match=r"'c4' \('a'\) and 3 more\. Use"):
+        RBFSimilarity().fit(table)
+
+
+def test_numeric__numbers_as_text__are_numbers():
+    similarity = RBFSimilarity(1.0).fit(pd.DataFrame({"n": ["1.5", "2.5"]}))
+    assert similarity.describe(pd.DataFrame({"n": ["1.5"]})).shape == (1, 1)
+
+
+def test_numeric__other_columns_later__error_is_about_the_names():
+    similarity = RBFSimilarity().fit(MIXED[["age"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        similarity.describe(MIXED)
+
+
+def test_features__that_return_text__error_names_columns_and_gower():
+    with pytest.raises(ValueError, match=r"features returned.*'itches' \('no'\).*GowerSimilarity"):
+        RBFSimilarity(features=FunctionTransformer()).fit(MIXED[["age", "itches"]])
+    with pytest.raises(ValueError, match=r"features returned.*0 \('no'\)"):
+        RBFSimilarity(features=str).fit(["no", "yes"])
+
+
+def test_features__function_of_a_batch__error_names_function_transformer():
+    def lengths(texts):
+        return [[len(text)] for text in texts]
+
+    with pytest.raises(ValueError, match=r"different lengths: \[3, 5\].*one case.*FunctionTransformer"):
+        RBFSimilarity(features=lengths).fit(["one", "three"])
+    assert RBFSimilarity(features=FunctionTransformer(lengths)).fit_describe(["one", "three"]).shape == (2, 1)

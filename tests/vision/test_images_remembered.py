@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import torch
 
 from memclf import MemoryClassifier
 from memclf.similarity import TreeSimilarity
@@ -158,6 +159,17 @@ def test_a_network_with_other_weights_sees_for_itself():
     ]
     for net in nets:
         assert np.array_equal(net.predict_proba(images), net.predict_proba(pixels))
+
+
+def test_embed__weights_changed_in_place__computes_again():
+    pixels, labels = squares(24)
+    images = ImageCollection(pixels).remembered()
+    net = ImageClassifier(tiny, image_size=24, epochs=1, random_state=0, pretrained=None).fit(pixels, labels)
+    before, digest = net.embed(images), net.network_.backbone_digest()
+    with torch.no_grad():
+        next(net.backbone_.parameters()).mul_(2)
+    assert net.network_.backbone_digest() != digest
+    assert not np.array_equal(net.embed(images), before)
 
 
 def test_corruptions_may_act_at_another_size():

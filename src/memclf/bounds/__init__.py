@@ -1,7 +1,9 @@
-"""What theory promises about a fitted memory classifier."""
+"""Bounds: how many new cases a fitted memory classifier answers wrongly at most."""
 
-from memclf.bounds.bound import bounds_of, generalization_bound
-from memclf.bounds.classes import (
+from memclf.bounds.api import bounds_of, generalization_bound
+from memclf.bounds.complexity import rademacher
+from memclf.bounds.curve import BoundCurve, bound_curve
+from memclf.bounds.function_classes import (
     VC,
     Constants,
     Finite,
@@ -12,8 +14,6 @@ from memclf.bounds.classes import (
     Rademacher,
     Trees,
 )
-from memclf.bounds.complexity import rademacher
-from memclf.bounds.curve import BoundCurve, bound_curve
 from memclf.bounds.kinds import HELD_OUT, KINDS, TRAINING_KINDS
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 

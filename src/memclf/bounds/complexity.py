@@ -1,4 +1,4 @@
-"""The complexity of a class of functions or of an estimator: which class it picks from, or what it makes of noise."""
+"""The Rademacher complexity of a class of functions or of an estimator."""
 
 from __future__ import annotations
 
@@ -6,47 +6,69 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from memclf import _cases
 from memclf._seeds import seeded
-from memclf.bounds.classes import HEURISTIC, Anything, Constants, Labellings, LinearLabels, Rademacher, Trees
+from memclf.bounds.function_classes import (
+    HEURISTIC,
+    Anything,
+    Constants,
+    FunctionClass,
+    Labellings,
+    LinearLabels,
+    Rademacher,
+    Trees,
+)
+from memclf.cases import containers
 
 METHODS = ("auto", "closed", "monte carlo", "random labels")
-# Steps before a linear classifier or a tree that leave the ways in which it can label cases as they are.
-HARMLESS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
+# Steps that do not change in how many ways a linear classifier or a tree after them can label cases.
+HARMLESS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 def last_step(estimator: Any) -> Any:
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
 
 
-def learned_steps(estimator: Any, *, norms: bool = False) -> list[str]:
-    """Steps before a classifier that learn something which its own class of functions could not make up for.
+def n_features_of(estimator: Any) -> int | None:
+    """How many numbers a fitted estimator sees; None if it is not fitted or sees something else."""
+    return getattr(estimator, "n_features_in_", None)  # scikit-learn sets it in fit, for matrices only
 
-    `norms`: the class is one of scores with a bounded norm, which no step leaves as it is.
+
+def width_of(cases: Any) -> int:
+    """How many numbers a case has; 0 if the cases are not the rows of a table or a matrix."""
+    known = containers.is_table(cases) or sp.issparse(cases) or isinstance(cases, np.ndarray)
+    return int(cases.shape[1]) if known and len(cases.shape) == 2 else 0
+
+
+def learned_steps(estimator: Any, *, norms: bool = False) -> list[str]:
+    """The steps before a classifier that make its class of functions larger.
+
+    `norms`: the class is one of scores with a bounded norm, which every step changes.
     """
     steps = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
     cuts = type(last_step(estimator)).__name__ == "BernoulliNB"  # it cuts every column at a fixed place
     return [
         type(step).__name__
         for step in steps
-        if norms or cuts or type(step).__name__ not in HARMLESS or getattr(step, "clip", False)
+        if norms or cuts or type(step) not in HARMLESS or step.get_params().get("clip", False)
     ]
 
 
-def is_constant(estimator: Any) -> bool:
-    """Whether an estimator answers the same for every case, by its settings."""
+def always_predicts_one_class(estimator: Any) -> bool:
+    """Whether an estimator gives every case the same answer, by its settings."""
     return isinstance(estimator, DummyClassifier) and estimator.strategy in ("most_frequent", "prior", "constant")
 
 
 def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellings:
-    """The class of functions that an estimator picks from, as far as its settings tell; not what it has learned.
+    """The class of functions that an estimator chooses from, by its settings.
 
     Examples
     --------
@@ -55,10 +77,10 @@ def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellin
     """
     last = last_step(estimator)
     name = type(last).__name__
-    if learned_steps(estimator) and not hasattr(last, "n_features_in_"):
-        return Anything(name)  # nobody knows yet what the steps before it will make of the cases
+    if learned_steps(estimator) and n_features_of(last) is None:
+        return Anything(name)  # the steps before it are not fitted, so its inputs are not known
     if isinstance(last, DummyClassifier):
-        return Constants(n_classes) if is_constant(last) else Anything(name)
+        return Constants(n_classes) if always_predicts_one_class(last) else Anything(name)
     if isinstance(last, DecisionTreeClassifier):
         sizes = [n - 1]  # not min_samples_leaf: the tree may have been grown on other cases than these n
         if last.max_depth is not None:
@@ -75,7 +97,7 @@ def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellin
     return Anything(name)
 
 
-# Classifiers whose scores are linear once a case of d numbers is written as so many others.
+# Classifiers whose scores are linear in other numbers: how many of them there are for a case of d numbers.
 LIFTED = {
     "GaussianNB": lambda d: 2 * d,
     "QuadraticDiscriminantAnalysis": lambda d: d + d * (d + 1) // 2,
@@ -94,7 +116,9 @@ def rademacher(
     n_classes: int = 2,
     random_state: Any = None,
 ) -> Rademacher:
-    """The empirical Rademacher complexity of a class of functions, with values -1 and 1 or real ones, on the cases X.
+    """The empirical Rademacher complexity of a class of functions on the cases X.
+
+    It is for functions with values -1 and 1, or for scores.
 
     Parameters
     ----------
@@ -104,9 +128,9 @@ def rademacher(
     X : array of shape (n, d)
         The cases; for `Kernel` their kernel matrix; for classifiers and "random labels" whatever they take.
     method : {"auto", "closed", "monte carlo", "random labels"}
-        A formula; the mean over random signs, where the best function for given signs can be computed; or, for
-        classifiers, training them on random labels, which works for all of them but only says how much noise the
-        learner has in fact followed. "auto": exact where possible, else the formula.
+        "closed": a formula. "monte carlo": the mean over random signs, where the best function for given signs can
+        be computed. "random labels": fit the classifier to random labels, which works for every classifier but only
+        says how much noise it has followed. "auto": exact where possible, else the formula.
     draws : int or None
         Random draws: 1,000, or 10 for random labels.
     n_classes : int
@@ -130,33 +154,31 @@ def rademacher(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}")
-    described = not isinstance(what, type) and hasattr(what, "rademacher")
-    if not described and (isinstance(what, type) or not hasattr(what, "fit") or not is_classifier(what)):
+    if not isinstance(what, FunctionClass) and not (isinstance(what, BaseEstimator) and is_classifier(what)):
         raise TypeError(f"a classifier or one of the classes of memclf.bounds is needed, got {what!r}")
     if n_classes < 2:
         raise ValueError(f"n_classes must be at least 2, got {n_classes!r}")
-    cases = _cases.as_cases(X)
-    n = _cases.count(cases)
+    cases = containers.as_container(X)
+    n = containers.count(cases)
     if n == 0:
         raise ValueError("there are no cases to measure a complexity on (n_samples=0)")
     if draws is not None and draws < 1:
         raise ValueError(f"draws must be at least 1, got {draws!r}")
-    if described:
+    if isinstance(what, FunctionClass):
         if isinstance(cases, np.ndarray) and cases.dtype.kind == "f" and not np.isfinite(cases).all():
             raise ValueError("X holds NaN or infinity; a complexity needs finite numbers")
         if method == "random labels":
-            raise ValueError("random labels need a classifier to train, not a description of a class")
+            raise ValueError("random labels need a classifier to fit, not a class of functions")
         signs = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         return what.rademacher(cases, method, draws or 1000, signs)
     if method == "random labels":
         return random_labels(what, cases, draws or 10, random_state)
-    width = cases.shape[1] if getattr(cases, "ndim", 0) == 2 else 0
-    return rademacher(class_of(what, width, n, n_classes), np.empty((n, 0)), method=method)
+    return rademacher(class_of(what, width_of(cases), n, n_classes), np.empty((n, 0)), method=method)
 
 
 def random_labels(estimator: Any, X: Any, draws: int = 10, random_state: Any = None) -> Rademacher:
     """How well a classifier follows random labels of the cases, on average over `draws` of them."""
-    n = _cases.count(X)
+    n = containers.count(X)
     random = check_random_state(random_state)
     found = []
     for _ in range(draws):

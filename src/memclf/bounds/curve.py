@@ -1,4 +1,4 @@
-"""How a bound moves with the number of memories and of cases, and the number of memories that it prefers."""
+"""Bounds for several numbers of memories and of cases, and the best of them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,22 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from memclf import _cases
-from memclf._numbers import Array
-from memclf._progress import say, track
-from memclf.bounds import formulas
-from memclf.bounds.bound import generalization_bound
-from memclf.bounds.kinds import HELD_OUT
-from memclf.bounds.local import ANYTHING
-from memclf.bounds.premises import learned_similarity
+from memclf._progress import track
+from memclf.bounds.api import generalization_bound
+from memclf.bounds.kinds import kind_named
+from memclf.bounds.picture import draw_curve
 from memclf.bounds.result import Bound
-from memclf.fitting import stages
-from memclf.folds import Folds
+from memclf.cases import Cases
+from memclf.similarity.base import choices_of
 
-if TYPE_CHECKING:
-    from memclf.classifier import MemoryClassifier
-
-STEP = 1.3  # from one number of memories that is tried to the next
-MOST = 64  # memories that are tried without being asked for
+STEP = 1.3  # factor from one number of memories to the next
+MOST = 64  # memories, where the user gives no numbers
 
 
 @dataclass(frozen=True)
@@ -43,8 +36,8 @@ class Point:
         Share of the training cases that a memory's threshold covers.
     value : float
     extrapolated : bool
-        More cases than there are: the same errors, complexities that shrink with the root of n / log n, and the
-        formula's own price for choosing memories.
+        Whether n is larger than the number of cases. The value is then for the same share of errors, complexities
+        that shrink with the root of n / log n, and the formula's own price for choosing memories.
     """
 
     n_memories: int
@@ -63,24 +56,10 @@ class BoundCurve:
 
     @property
     def best(self) -> Point:
-        """The smallest bound that was computed with the most cases there are; of equal ones, the fewest memories."""
+        """The smallest bound with all cases; of equal ones, that with the fewest memories."""
         real = [point for point in self.points if not point.extrapolated]
         most = max(point.n for point in real)
         return min((p for p in real if p.n == most), key=lambda point: (point.value, point.n_memories))
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dictionary per point; the terms of extrapolated points are not split."""
-        return [
-            {
-                "n_memories": point.n_memories,
-                "n": point.n,
-                "value": point.value,
-                "coverage": point.coverage,
-                "extrapolated": point.extrapolated,
-                **({} if point.extrapolated else {term.name: term.value for term in point.bound.terms}),
-            }
-            for point in self.points
-        ]
 
     def __str__(self) -> str:
         lines = [f"{'memories':>8} {'cases':>9} {'bound':>7}  {'errors':>6}  covered"]
@@ -98,13 +77,11 @@ class BoundCurve:
 
     def plot(self, axes: Any = None) -> Any:
         """The curve over the number of memories, one line per number of cases (needs matplotlib)."""
-        from memclf.bounds.picture import draw_curve
-
         return draw_curve(self, axes)
 
 
 def bound_curve(
-    clf: MemoryClassifier,
+    clf: Any,
     X: Any,
     y: Any,
     *,
@@ -116,12 +93,12 @@ def bound_curve(
     verbose: int = 0,
     **options: Any,
 ) -> BoundCurve:
-    """Fit the classifier with several numbers of memories, on several numbers of cases, and compute the bound of each.
+    """Bounds for several numbers of memories and of cases; fits the classifier for each.
 
     Parameters
     ----------
     clf : MemoryClassifier
-        Fitted or not; it stays as it is. Its `n_memories` is replaced.
+        Fitted or not; it is not changed. Clones are fitted, with other values of `n_memories`.
     X, y : cases and labels
     n_memories : numbers or None
         None: 1, 2, 3, 4 and so on in growing steps, up to 64 or a tenth of the cases.
@@ -138,29 +115,29 @@ def bound_curve(
     BoundCurve
         `best` is the point with the smallest bound.
     """
-    if kind == HELD_OUT:
+    if not kind_named(kind).uses_training_cases:
         raise ValueError("a curve fits on the cases that it is given, so none is held out; choose another kind")
-    X = _cases.read_once(_cases.as_cases(X))
-    y, n = np.asarray(y), _cases.count(X)
+    cases, y = Cases.of(X), np.asarray(y)
+    n = len(cases)
     sizes = _whole("n_cases", {n} if n_cases is None else n_cases, least=2)
     order = check_random_state(random_state).permutation(n)
     wanted = _whole("n_memories", _steps(1, min(MOST, n // 10)) if n_memories is None else n_memories, least=1)
     real = [size for size in sizes if size <= n] or [n]
     jobs = [(size, q) for size in real for q in wanted if q < size]
-    if kind != "compression" and sizes[-1] > n:
-        raise ValueError(f"only the compression bound is extrapolated; n_cases must be at most {n} for {kind!r}")
+    if not kind_named(kind).extrapolates and sizes[-1] > n:
+        raise ValueError(f"{kind} bounds are not extrapolated: n_cases must be at most {n}, got {sizes[-1]}")
     if not jobs:
         raise ValueError(f"n_memories must be smaller than the number of cases, {max(real)}; got {wanted}")
     points: list[Point] = []
     largest: list[tuple[Point, Any]] = []
     for size, q in track(jobs, total=len(jobs), what="fitting and bounding", verbose=verbose):
         rows = np.sort(order[:size])
-        part = X if size == n else _cases.take(X, rows)
+        part = cases.data if size == n else cases.take(rows).data
         labels = y if size == n else y[rows]
         fitted = clone(clf).set_params(n_memories=q).fit(part, labels)
         found = len(fitted.memory_indices_)
         if any(point.n == size and point.n_memories == found for point in points):
-            continue  # there are no more different descriptions
+            continue  # there are no more distinct descriptions
         bound = generalization_bound(fitted, part, labels, delta, kind, **options)
         points.append(Point(found, size, bound, fitted.search_result_.coverage, bound.value))
         if size == max(real):
@@ -171,24 +148,17 @@ def bound_curve(
 
 
 def _extrapolated(point: Point, n: int, similarity: Any, given: set[str]) -> Point:
-    """What the compression bound would be with more cases, if errors and shares stayed as they are."""
-    bound, q = point.bound, point.n_memories
-    others = {term.name: term.value for term in bound.terms}
-    root = others["choice of memories and confidence"] + others.get("learned similarity", 0.0)
-    union = (root / 3) ** 2 * 2 * (point.n - q)
-    if "memories" not in given:
-        union += formulas.log_binomial(n, q) - formulas.log_binomial(point.n, q)
+    """The point for n cases, more than there are."""
+    more = 0.0
     if "similarity" not in given:
-        union += learned_similarity(similarity, n)[0] - learned_similarity(similarity, point.n)[0]
-    # Counts grow with log n; what can follow any labels will go on doing so.
-    shrink = math.sqrt(point.n / n * math.log(n) / math.log(point.n))
-    local = sum(each.value * (1 if each.complexity >= ANYTHING else shrink) for each in bound.memories)
-    value = bound.terms[0].value + local + others.get("fitted thresholds", 0.0) * math.sqrt(point.n / n)
-    return Point(q, n, bound, point.coverage, value + formulas.confidence(union, n - q), extrapolated=True)
+        more = choices_of(similarity, n).log_count - choices_of(similarity, point.n).log_count
+    kind = kind_named(point.bound.kind)
+    value = kind.extrapolate(point.bound, n, more, memories_given="memories" in given)
+    return Point(point.n_memories, n, point.bound, point.coverage, value, extrapolated=True)
 
 
 def _whole(name: str, wanted: Any, least: int) -> list[int]:
-    """Different whole numbers, smallest first."""
+    """Distinct whole numbers, smallest first."""
     found = [wanted] if isinstance(wanted, Integral) else list(wanted)
     if not found or any(isinstance(each, bool) or not isinstance(each, Integral) or each < least for each in found):
         raise ValueError(f"{name} must be whole numbers of at least {least}; got {wanted!r}")
@@ -196,31 +166,9 @@ def _whole(name: str, wanted: Any, least: int) -> list[int]:
 
 
 def _steps(first: int, last: int) -> list[int]:
-    """Whole numbers in steps that grow."""
+    """Whole numbers from first to last in growing steps."""
     found, q = [], first
     while q <= max(first, last):
         found.append(q)
         q = max(q + 1, math.floor(q * STEP))
     return found
-
-
-def preferred(clf: MemoryClassifier, X: Any, y: Array, weight: Any, params: dict[str, Any], folds: Folds) -> int:
-    """The number of memories with the smallest compression bound, among those tried that cover every case.
-
-    Starts with as few memories as the cover finds. Since choosing among more memories costs more whatever the errors,
-    there is a number from which on no bound can be smaller than the best so far: the search ends there.
-    """
-    n, best = len(y), None
-    q: int | None = None
-    while True:
-        trial = clone(clf).set_params(competence=None, combine="local", balance=0.0, views=0, verbose=0)
-        stages(trial, X, y, weight, params, folds, local=True, n_memories=q)
-        found = len(trial.memory_indices_)
-        bound = generalization_bound(trial, X, y)
-        say(f"{found} memories: bound {bound.value:.3f}", clf.verbose)
-        if best is None or bound.value < best[1].value:
-            best = found, bound
-        q = max(found + 1, math.floor(found * STEP))
-        most = min(n - 1, trial.search_result_.n_distinct)
-        if q > most or formulas.compression_confidence(n, q, bound.delta) >= best[1].value:
-            return best[0]

@@ -1,4 +1,4 @@
-"""The formulas of the bounds, one function each; `docs/theory.md` derives them.
+"""The formulas of the bounds, one pure function each; docs/theory.md derives them.
 
 n: training cases; q: memories; delta: the bound may fail with this probability. Logarithms are natural.
 """
@@ -12,6 +12,7 @@ from scipy.special import gammaln
 from scipy.stats import beta, binom
 
 from memclf._numbers import Array
+from memclf.similarity.choices import log_trees as log_trees  # similarities count their trees too
 
 
 def log_binomial(n: float, k: float) -> float:
@@ -33,27 +34,11 @@ def log_selectors(n: int, q: int, *, thresholds_fitted: bool = False, log_simila
     return found + math.log(n + 1) if thresholds_fitted else found
 
 
-def log_trees(n: int, n_features: int, n_labels: int, depth: int | None = None, cuts: int | None = None) -> float:
-    """ln of the number of ways in which decision trees can label n cases.
-
-    Each cut picks a feature and one of n + 1 places, each leaf a label. A tree has at most ``2**depth - 1`` cuts, or
-    `cuts` of them.
-
-    >>> round(log_trees(1153, 3, 3, depth=3), 1)
-    65.8
-    """
-    if cuts is None:
-        if depth is None:
-            raise ValueError("say how large the trees can become: depth or cuts")
-        cuts = 2**depth - 1
-    return cuts * math.log(n_features * (n + 1)) + (cuts + 1) * math.log(n_labels)
-
-
 def log_argmax_linear(n: int, width: int, n_classes: int) -> float:
     """ln of the number of ways in which "the largest of K linear scores" can label n cases.
 
     The answers depend on the signs of the n K (K - 1) / 2 differences of scores, each linear in the (K - 1) (width + 1)
-    numbers that matter: so many hyperplanes cut a space of that dimension into at most ``sum of binomials`` parts.
+    numbers that matter: that many hyperplanes cut a space of that dimension into at most ``sum of binomials`` parts.
     For two classes this is Sauer's lemma for half-spaces. Never more than K labels for each case.
 
     >>> round(math.exp(log_argmax_linear(3, 1, 2)))  # three points on a line: 6 of the 8 ways, and 7 is what is proved
@@ -69,7 +54,10 @@ def log_argmax_linear(n: int, width: int, n_classes: int) -> float:
 
 
 def massart(log_count: float, n: int) -> float:
-    """Complexity of so many functions with values 0 and 1 on n cases: Massart's lemma, centred at 1/2."""
+    """Complexity of a number of functions with values 0 and 1 on n cases (Massart's lemma).
+
+    `log_count`: ln of the number. The functions are centred at 1/2.
+    """
     return math.sqrt(max(0.0, log_count) / (2 * n))
 
 
@@ -104,14 +92,15 @@ def mean_largest_walk(counts: Array) -> float:
     reach = int(counts.max(initial=0))
     steps = np.arange(-reach, reach + 1)
     below = np.ones(len(steps))
-    for count in counts:  # P(sum <= s) for a sum of signs: a binomial in disguise
+    for count in counts:  # half the sum of signs and their number is binomial
         below *= binom.cdf(np.floor((steps + count) / 2), count, 0.5)
     return float(steps[-1] - below[:-1].sum())
 
 
 def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0, *, rho: float | None = None) -> float:
-    """C of the repaired cascade bound for q memories and the branch for unknown; `extra`: ln of other choices.
+    """C of the repaired cascade bound for q memories and the branch for unknown.
 
+    `extra`: ln of other choices.
     `rho` is the margin of the cascade theorem, at most 1 / (q + 1), which is also the default.
     """
     families = q + 1
@@ -124,7 +113,7 @@ def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0, *, rho:
 
 
 def printed_confidence(n: int, families: int, delta: float, q: int) -> float:
-    """C as the paper prints it, 1 / delta and all, with rho = 1 / q, which the paper leaves open."""
+    """C as the paper prints it, with rho = 1 / q, which the paper leaves open."""
     if families < 2:
         raise ValueError("the printed bound divides by log q, which is 0 for one memory: it is not defined")
     inner = math.log(n / (q**2 * math.log(families)))
@@ -134,25 +123,21 @@ def printed_confidence(n: int, families: int, delta: float, q: int) -> float:
     return first + math.sqrt(math.log(4 / delta) / n)
 
 
-def deep_boosting_confidence(n: int, families: int, delta: float, rho: float) -> float:
-    """The term that the theorem of Deep Boosting (Cortes, Mohri and Syed 2014) has in the place of C, from memory."""
-    log_p = math.log(families)
-    terms = math.ceil((4 / rho**2) * max(0.0, math.log(rho**2 * n / log_p)))
-    return (2 / rho) * math.sqrt(log_p / n) + math.sqrt(terms * log_p / n + math.log(2 / delta) / (2 * n))
-
-
 def confidence(union: float, n: int) -> float:
-    """What a promise costs that is to hold for all choices at once: `union` is ln(2 / delta) and ln of the choices."""
+    """The price of holding for all choices at once.
+
+    `union`: ln(2 / delta), and ln of the number of choices.
+    """
     return 3 * math.sqrt(union / (2 * n))
 
 
 def direct_confidence(n: int, branches: int, delta: float, extra: float = 0.0) -> float:
-    """What a union over all subsets of the branches costs in the direct bound; `extra`: ln of other choices."""
+    """The price of a union over all subsets of the branches; `extra`: ln of other choices."""
     return confidence(branches * math.log(2) + math.log(2 / delta) + extra, n)
 
 
 def compression_confidence(n: int, q: int, delta: float, extra: float = 0.0) -> float:
-    """What a union over all choices of memories costs, on the cases that are no memories.
+    """The price of a union over all choices of memories, on the cases that are no memories.
 
     `extra`: ln of what else was chosen after seeing the data, such as a similarity.
     """
@@ -160,7 +145,7 @@ def compression_confidence(n: int, q: int, delta: float, extra: float = 0.0) -> 
 
 
 def binomial_upper(errors: int, n: int, delta: float) -> float:
-    """The largest risk that would still show so few errors among n new cases with probability delta.
+    """The largest risk that shows at most this number of errors with probability delta.
 
     >>> round(binomial_upper(0, 59, 0.05), 3)
     0.05

@@ -1,45 +1,33 @@
-"""Bounds as pictures: their terms as stacked bars, and curves over the number of memories."""
+"""Bounds as pictures: their terms as stacked bars, and curves over the number of memories.
+
+`Bound` and `BoundCurve` draw themselves with these functions, so this module imports neither.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memclf.bounds.terms import ERROR_LOOK, look_of
 from memclf.exceptions import MissingExtraError
 
-if TYPE_CHECKING:
-    from memclf.bounds.curve import BoundCurve
-    from memclf.bounds.result import Bound
-
-RED = "#b3261e"
-# How a term is called in the picture, and its colour.
-ERRORS, CHOICE = ("errors", "#b3261e"), ("choice of memories, confidence", "#c4c9d1")
-LOOKS = {
-    "errors on the training cases": ERRORS,
-    "errors on held-out cases": ERRORS,
-    "memories given up": ("memories given up", "#e08a3c"),
-    "local classifiers": ("local classifiers", "#3b6fb5"),
-    "selector": ("selector", "#7b9fd0"),
-    "fitted thresholds": ("fitted thresholds", "#6aa89a"),
-    "choice of memories and confidence": CHOICE,
-    "confidence": CHOICE,
-    "learned similarity": ("learned similarity", "#8f7fb8"),
-}
-FAR = 3.0  # times 1: longer bars are cut, and their length written
+RED = ERROR_LOOK.colour
+FAR = 3.0  # bars longer than this are cut, and their length is written beside them
 
 
-def draw(bounds: Sequence[Bound], axes: Any = None) -> Any:
-    """One bar per bound, its terms end to end, and a line at 1, from which on a bound promises nothing."""
+def draw(bounds: Sequence[Any], axes: Any = None) -> Any:
+    """Draw one bar for each bound, its terms end to end, and a line at 1."""
     figure, axes = _axes(axes, (8, 1.6 + 0.55 * len(bounds)))
     limit = max(1.15, min(FAR, 1.08 * max(bound.value for bound in bounds)))
-    seen: set[str] = set()
+    labelled: set[str] = set()
     for place, bound in enumerate(bounds):
         left = 0.0
         for term in bound.terms:
             length = max(0.0, min(term.value, limit - left))
-            name, colour = LOOKS.get(term.name, (term.name, "#999999"))
-            axes.barh(place, length, left=left, color=colour, label=None if name in seen else name, height=0.62)
-            seen.add(name)
+            look = look_of(term.name)
+            label = None if look.label in labelled else look.label
+            axes.barh(place, length, left=left, color=look.colour, label=label, height=0.62)
+            labelled.add(look.label)
             left += length
         cut = bound.value > limit
         text = f"{bound.value:.2f}{' →' if cut else ''}{' vacuous' if bound.vacuous else ''}"
@@ -55,7 +43,7 @@ def draw(bounds: Sequence[Bound], axes: Any = None) -> Any:
         )
     axes.axvline(1.0, color=RED, lw=1.5, ls="--")
     beside = {"ha": "left", "x": 1.0 + 0.01 * limit} if limit > 1.5 else {"ha": "right", "x": 1.0 - 0.01 * limit}
-    axes.text(y=-0.62, s="from 1 on it says nothing", color=RED, fontsize=8, va="bottom", **beside)
+    axes.text(y=-0.62, s="vacuous from 1 on", color=RED, fontsize=8, va="bottom", **beside)
     axes.set_yticks(range(len(bounds)), [bound.kind for bound in bounds])
     axes.set_ylim(len(bounds) - 0.45, -0.9)
     axes.set_xlim(0, limit)
@@ -67,7 +55,8 @@ def draw(bounds: Sequence[Bound], axes: Any = None) -> Any:
     return figure
 
 
-def draw_curve(curve: BoundCurve, axes: Any = None) -> Any:
+def draw_curve(curve: Any, axes: Any = None) -> Any:
+    """Draw the bound over the number of memories, one line for each number of cases."""
     figure, axes = _axes(axes, (7, 4))
     shades = ["#3b6fb5", "#e08a3c", "#6aa89a", "#8f7fb8", "#555555"]
     for number, n in enumerate(sorted({point.n for point in curve.points})):

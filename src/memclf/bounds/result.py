@@ -1,10 +1,12 @@
-"""What a bound says: its value, the terms it is made of, and what must hold for it."""
+"""A bound: its value, its terms, and what it assumes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
+
+from memclf.bounds.picture import draw
 
 VACUOUS = 1.0  # a risk is never larger
 SHOWN = 12  # memories in the printed form
@@ -32,7 +34,7 @@ class MemoryTerm:
     complexity : float
         Of the local classifier: how much noise its class of functions can follow.
     flag, how : str
-        How far the complexity may be trusted, and where it comes from; see `Rademacher`.
+        How far the complexity can be trusted, and where it comes from; see `Rademacher`.
     value : float
         What the memory adds to the bound.
     won : {"share", "complexity"}
@@ -55,7 +57,7 @@ class MemoryTerm:
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that must hold for a bound to be a promise. `met` is None where the classifier cannot tell."""
+    """Something that must hold for a bound. `met` is None where it cannot be computed."""
 
     name: str
     text: str
@@ -69,7 +71,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Bound:
-    """With probability 1 - `delta` the risk of the classifier is at most `value`, if the assumptions are met.
+    """An upper bound on the risk, with probability 1 - `delta`, if its assumptions are met.
 
     The risk is the share of new cases, drawn like the training cases, that are answered wrongly or not at all. The
     values of `terms` add up to `value`.
@@ -96,7 +98,7 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says nothing: a risk of at most 1 needs no proof."""
+        """Whether it promises nothing: a risk is at most 1 in any case."""
         return self.value >= VACUOUS
 
     @property
@@ -117,15 +119,15 @@ class Bound:
 
     @property
     def sentence(self) -> str:
-        """What the bound says, in one sentence."""
+        """The bound in one sentence."""
         sure = f"{100 * (1 - self.delta):g} % sure"
         many = f"{self.n_memories} {'memory' if self.n_memories == 1 else 'memories'}"
         what = f"{self.kind} bound for {many} and {self.n:,} cases"
         if self.vacuous:
             return f"The {what} is {self.value:.3f} ({sure}): vacuous, it promises nothing."
-        said = f"The {what}: of new cases like these at most {100 * self.value:.1f} % are answered wrongly "
-        said += f"or not at all ({sure})"
-        return f"{said}." if self.valid else f"{said}, were its assumptions met; they are not."
+        text = f"The {what}: of new cases like these at most {100 * self.value:.1f} % are answered wrongly "
+        text += f"or not at all ({sure})"
+        return f"{text}." if self.valid else f"{text}, were its assumptions met; they are not."
 
     def __str__(self) -> str:
         lines = [self.sentence]
@@ -172,6 +174,4 @@ class Bound:
 
     def plot(self, axes: Any = None) -> Any:
         """The terms as one stacked bar with 1 marked (needs matplotlib); returns the figure."""
-        from memclf.bounds.picture import draw
-
         return draw([self], axes)

@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from memclf.answers import RULES, LocalAnswer, answer_rule_for
 from memclf.classifier.fit import NEED_PROBABILITIES, PROBABILITIES_HELP, FitSettings
-from memclf.classifier.folds import is_splitter
 from memclf.local import pool
 from memclf.memory import MemorySelector
 from memclf.protocols import Fits
@@ -74,7 +73,7 @@ def check_settings(params: Mapping[str, Any]) -> FitSettings:
 def _check_cv(cv: Any) -> None:
     if isinstance(cv, Iterator):
         raise ValueError("cv is an iterator, which can be gone through only once; give a list: cv=list(...)")
-    if isinstance(cv, bool) or not (isinstance(cv, Integral) or is_splitter(cv)):
+    if isinstance(cv, (str, bytes)):  # they have `split`, too
         raise ValueError(f"cv must be a whole number of at least 2, a splitter, or a list of pairs of rows; got {cv!r}")
 
 

@@ -1,4 +1,4 @@
-"""One fit: similarity, memories, thresholds, clusters, local classifiers, answer rule. For the whole and for each fold."""
+"""One fit: similarity, memories, thresholds, clusters, local classifiers. For the whole and for each fold."""
 
 from __future__ import annotations
 
@@ -234,7 +234,10 @@ def give_probabilities(estimators: Any, fallback: Any) -> bool:
 
 
 def smooth_counts(counts: Array) -> Array:
-    """Class probabilities of each memory: the counts of its cluster, plus one pseudo-case with the overall frequencies."""
+    """Class probabilities of each memory from the counts in its cluster.
+
+    One pseudo-case with the overall class frequencies is added (additive smoothing).
+    """
     prior = counts.sum(axis=0) / max(1, counts.sum())
     return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1))
 

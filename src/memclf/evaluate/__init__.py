@@ -1,7 +1,10 @@
 """Measuring classifiers that may answer unknown: on one test set, or under many conditions side by side."""
 
+from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne, controls_of
-from memclf.evaluate.engine import Contender, Watcher, evaluate
+from memclf.evaluate.describe import list_versions
+from memclf.evaluate.engine import Watcher, evaluate
+from memclf.evaluate.exhibits import write_exhibits
 from memclf.evaluate.metrics import (
     RiskCoverage,
     accuracy,
@@ -10,18 +13,18 @@ from memclf.evaluate.metrics import (
     risk_coverage,
     selective_accuracy,
 )
-from memclf.evaluate.store import Cases, Condition, Name, Row, Store, opened
-from memclf.evaluate.summary import Scores, difference, summarise
+from memclf.evaluate.results import Results, difference, summarise
+from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_store
 
 __all__ = [
     "Cases",
     "Condition",
     "Contender",
     "Ensemble",
-    "Name",
+    "ModelId",
+    "Results",
     "RiskCoverage",
     "Row",
-    "Scores",
     "SoftenedNetwork",
     "StageOne",
     "Store",
@@ -32,8 +35,10 @@ __all__ = [
     "coverage",
     "difference",
     "evaluate",
-    "opened",
+    "list_versions",
+    "open_store",
     "risk_coverage",
     "selective_accuracy",
     "summarise",
+    "write_exhibits",
 ]

@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import joblib
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import in_words, say
-from memclf.evaluate import metrics
-from memclf.evaluate.controls import labels_of_memories
-from memclf.evaluate.store import Condition, Name, Row, Store
+from memclf.answers import Answers
+from memclf.cases import Cases, containers
+from memclf.classifier import MemoryClassifier
+from memclf.evaluate import exhibits, metrics
+from memclf.evaluate.conditions import Conditions, Make
+from memclf.evaluate.contender import Contender
+from memclf.evaluate.controls import StageOne, labels_of_memories
+from memclf.evaluate.describe import describe_model, list_settings, list_versions
+from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
+from memclf.evaluate.store import CLEAN, Condition, Row, Store
+from memclf.exceptions import StoreError
 from memclf.routing import Routes
 
-Make = Callable[[str, int], Any]
+RESULTS = "results.sqlite"
 
 
-@dataclass(frozen=True)
-class Contender:
-    """A fitted classifier with a name. Rows tell contenders apart by model, recipe, backbone and seed."""
+@runtime_checkable
+class Routed(Protocol):
+    """A classifier that routes cases to memories before it answers."""
 
-    model: str
-    estimator: Any
-    recipe: str = ""
-    backbone: str = ""
-    seed: int = 0
+    def route(self, X: Any) -> Routes: ...
 
-    @property
-    def name(self) -> Name:
-        return Name(self.model, self.recipe, self.backbone, int(self.seed))
+    def answers(self, X: Any, routes: Routes | None = None) -> Answers: ...
 
 
 class Watcher(Protocol):
-    """Somebody who wants to know how far an evaluation is."""
+    """An object that is told how far an evaluation is."""
 
     def begins(self, condition: Condition, done: int, total: int) -> None: ...
 
@@ -52,9 +57,13 @@ def evaluate(
     conditions: Iterable[Condition | tuple[str, int]] | Mapping[tuple[str, int], Any] = (),
     *,
     make: Make | None = None,
-    store: Store | None = None,
+    preset: str | None = None,
+    at: tuple[int, int] | None = None,
+    store: Store | str | os.PathLike[str] | None = None,
     study: str = "",
+    title: str = "",
     groups: Any = None,
+    show: bool = True,
     watcher: Watcher | None = None,
     verbose: int = 0,
 ) -> list[dict[str, Any]]:
@@ -68,16 +77,25 @@ def evaluate(
         Pairs need images (`ImageCollection`), or `make`. The clean test set always comes first.
     make : function of corruption and severity, or None
         The test cases under a condition, in the same order. None: ``X.corrupted(corruption, severity)``.
-    store : Store or None
-        Where rows land as they are finished. What it holds already is not repeated.
+    preset : str or None
+        Which table of severities corruptions use, as in ``X.corrupted(..., preset=...)``. For images only.
+    at : (height, width) or None
+        The size at which images are corrupted, as in ``X.corrupted(..., at=...)``. None: their own. For images only.
+    store : Store, path of a folder, or None
+        Where rows land as they are finished. What it holds already is not repeated. A folder keeps them in its
+        ``results.sqlite``, beside all that ``memclf.report.build(folder)`` shows.
     study : str
         A name for the rows.
+    title : str
+        The title of the report.
     groups : array of shape (n,) or None
         Which test cases belong together, as lesions of one face do: intervals then resample groups, not cases.
+    show : bool
+        Write single cases for the report (memories, routes, hard cases) into the folder of the store.
     watcher : Watcher or None
         Told about every condition that begins and every row that is finished.
     verbose : int
-        Say on standard error how far it is.
+        Print on standard error how far it is.
 
     Returns
     -------
@@ -94,38 +112,36 @@ def evaluate(
     >>> [(row["model"], row["corruption"], row["accuracy"]) for row in rows]
     [('plain', 'clean', 1.0), ('plain', 'drift', 0.75)]
     """
+    started = time.monotonic()
     if isinstance(contenders, Mapping):
         contenders = [Contender(name, estimator) for name, estimator in contenders.items()]
     if len({each.name for each in contenders}) < len(contenders):
         raise ValueError("two contenders have the same model, recipe, backbone and seed")
-    store = Store() if store is None else store
-    X, y = _cases.as_cases(X), np.asarray(column_or_1d(y))
-    if len(y) != _cases.count(X):
-        raise ValueError(f"there are {_cases.count(X)} test cases and {len(y)} labels")
-    classes = _classes(contenders, y)
-    codes = np.searchsorted(classes, y)
+    store = _as_store(store)
+    X, y = containers.as_container(X), np.asarray(column_or_1d(y))
+    if len(y) != containers.count(X):
+        raise ValueError(f"there are {containers.count(X)} test cases and {len(y)} labels")
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"there are {len(y)} test cases and {len(groups)} entries in groups")
-    store.put_cases(_keys(X), codes, classes.tolist(), groups)
-    made = conditions if isinstance(conditions, Mapping) else {}
-    made = {_condition(*key): cases for key, cases in made.items()}
-    asked = [_condition(*key) for key in conditions]
-    jobs = list(dict.fromkeys([Condition(), *asked]))
+    making = Conditions(X, conditions, make, preset, at)
+    classes = _classes(contenders, y)
+    codes = np.searchsorted(classes, y)
+    _put_cases(store, X, codes, classes, groups)
+    making.check_same(store)
+    _put_facts(store, X, contenders, title, study)
     finished = store.finished()
-    started, fresh = time.monotonic(), 0
-    for number, condition in enumerate(jobs):
+    fresh = 0
+    for number, condition in enumerate(making.all):
         todo = [each for each in contenders if (each.name, condition) not in finished]
         if not todo:
             continue
         if watcher is not None:
-            watcher.begins(condition, number, len(jobs))
-        left = "" if not fresh else f", {in_words((time.monotonic() - started) / fresh * (len(jobs) - number))} left"
-        say(f"condition {number + 1} of {len(jobs)}: {condition}{left}", verbose)
-        cases = X if condition == Condition() else made[condition] if condition in made else _made(X, condition, make)
-        if _cases.count(cases) != len(y):
-            raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {len(y)}")
+            watcher.begins(condition, number, len(making.all))
+        spent = time.monotonic() - started
+        left = "" if not fresh else f", {in_words(spent / fresh * (len(making.all) - number))} left"
+        say(f"condition {number + 1} of {len(making.all)}: {condition}{left}", verbose)
         # Several classifiers look at the same images: what one computes about them, the others need not.
-        cases = _cases.remembering(cases)
+        cases = Cases.of(making.make(condition)).remembering()
         for contender in todo:
             row, answers, routes = _measured(contender, cases, codes, classes, condition, store, study)
             store.add(row, answers, routes)
@@ -133,47 +149,83 @@ def evaluate(
                 watcher.finished(row)
         del cases  # before the next ones are made
         fresh += 1
-    wanted, names = set(jobs), {each.name for each in contenders}
+    if show and store.path is not None and store.path.name == RESULTS:
+        _write_exhibits(store.path.parent, store, contenders, X, making, anew=fresh > 0)
+    store.put("seconds", (store.get("seconds") or 0.0) + time.monotonic() - started)
+    wanted, names = set(making.all), {each.name for each in contenders}
     rows = [row for row in store.rows() if (row["corruption"], row["severity"]) in wanted]
     return [row for row in rows if (row["model"], row["recipe"], row["backbone"], row["seed"]) in names]
 
 
-def _condition(name: str, severity: Any) -> Condition:
-    if severity != int(severity):
-        raise ValueError(f"severities are whole numbers, got {severity!r} for {name!r}; put it into the name instead")
-    return Condition(name, int(severity))
+def _as_store(store: Store | str | os.PathLike[str] | None) -> Store:
+    if store is None or isinstance(store, Store):
+        return Store() if store is None else store
+    path = Path(store)
+    if path.suffix in (".sqlite", ".db") or path.is_file():
+        raise ValueError(f"store={str(path)!r} is a file; pass a folder, or Store({str(path)!r})")
+    return Store(path / RESULTS)
 
 
-def _made(X: Any, condition: Condition, make: Make | None) -> Any:
-    if make is not None:
-        return _cases.as_cases(make(*condition))
-    if not hasattr(X, "corrupted"):
-        raise TypeError(
-            f"{type(X).__name__} cannot be corrupted by name: pass images (memclf.vision.ImageCollection), a mapping "
-            "from (name, severity) to the changed cases, or make=function"
+def _put_cases(store: Store, X: Any, codes: Array, classes: Array, groups: Any) -> None:
+    """Note the test cases; other ones are refused, also where names do not tell them apart."""
+    if not has_own_names(X):
+        content = joblib.hash([joblib.hash(image) for image in X] if isinstance(X, Images) else X)
+        if store.get("content") not in (None, content):
+            raise StoreError(f"{store.path or 'this store'} holds results on other test cases; use a new file")
+        store.put("content", content)
+    store.put_cases(name_cases(X), codes, classes.tolist(), groups)
+
+
+def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str, study: str) -> None:
+    """What the report tells about the evaluation as a whole."""
+    kind = kind_of(X)
+    if title or not (study or store.get("title")):
+        store.put("title", title or f"Evaluation on {containers.count(X):,} {'rows' if kind == 'table' else kind}")
+    if store.get("started") is None:
+        store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
+        store.put("versions", list_versions())
+    store.put("data", {"kind": kind, "note": describe_data(X)})
+    models = {tuple(each["name"]): each for each in store.get("models") or []}
+    for each in contenders:
+        about = {"description": describe_model(each.estimator), "settings": list_settings(each.estimator)}
+        models[each.name] = {"name": [*each.name], **about}
+    store.put("models", list(models.values()))
+
+
+def _write_exhibits(
+    folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: Conditions, *, anew: bool
+) -> None:
+    """Single cases for the report, of the memory classifier of its verdict; results are never lost for them."""
+    shown = exhibits.choose_contender(store, contenders)
+    if shown is None or not (anew or not (folder / exhibits.FILE).is_file()):
+        return
+    try:
+        exhibits.write_exhibits(folder, store, shown, X, make=making.make)
+    except Exception as error:
+        warnings.warn(
+            f"the report will show no single cases: {type(error).__name__}: {error}. All results are kept", stacklevel=3
         )
-    return X.corrupted(*condition)
 
 
 def _measured(
-    contender: Contender, X: Any, codes: Array, classes: Array, condition: Condition, store: Store, study: str
+    contender: Contender, cases: Cases, codes: Array, classes: Array, condition: Condition, store: Store, study: str
 ) -> tuple[Row, Array, Array | None]:
     clf = contender.estimator
     coded = _Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
-    if hasattr(clf, "predict_routed"):
-        found: Routes = clf.route(X)
+    if isinstance(clf, Routed):
+        found: Routes = clf.route(cases)
         routes = found.memory
-        said = coded(clf.predict_routed(X, found))
-        if hasattr(clf, "cluster_counts_"):
+        said = coded(clf.answers(cases, found).labels)
+        if isinstance(clf, MemoryClassifier):
             more["stage1_accuracy"] = metrics.accuracy(codes, coded(labels_of_memories(clf, found)))
-        clean = routes if condition == Condition() else store.routes(contender.name)
+        clean = routes if condition == CLEAN else store.routes(contender.name)
         if clean is not None:
             more["routing_stability"] = float(np.mean(routes == clean))
-            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.predict_routed(X, _sent(found, clean))))
+            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.answers(cases, _sent(found, clean)).labels))
     else:
-        said = coded(clf.predict(X))
+        said = coded(clf.predict(cases.data))
     selective = metrics.selective_accuracy(codes, said)
     row = Row(
         study=study,
@@ -190,7 +242,7 @@ def _measured(
 
 
 def _sent(routes: Routes, memory: Array) -> Routes:
-    """The same cases, sent to these memories instead, where nobody has looked yet how strange they are."""
+    """The same cases, sent to these memories instead; how strange they are there is not known yet."""
     known = memory >= 0
     nearest = np.where(known, memory, routes.nearest)
     return replace(routes, memory=memory, nearest=nearest, known=known, familiar=np.ones_like(known), strangeness=None)
@@ -198,6 +250,7 @@ def _sent(routes: Routes, memory: Array) -> Routes:
 
 def _classes(contenders: Sequence[Contender], y: Array) -> Array:
     """All labels that are true or can be answered."""
+    # Any object with `predict` may be measured; only scikit-learn's classifiers say which labels they know.
     found = [np.asarray(each.estimator.classes_) for each in contenders if hasattr(each.estimator, "classes_")]
     return np.unique(np.concatenate([np.unique(y), *found]))
 
@@ -207,20 +260,10 @@ class _Coder:
 
     def __init__(self, clf: Any, classes: Array):
         self.positions = {label: position for position, label in enumerate(classes.tolist())}
-        owner = getattr(clf, "memory_classifier", clf)
+        owner = clf.memory_classifier if isinstance(clf, StageOne) else clf
         # A test label may be called as its unknown is, but then it cannot mean that class.
-        if hasattr(owner, "unknown_label_") and owner.unknown_label_ not in owner.classes_.tolist():
+        if isinstance(owner, MemoryClassifier) and owner.unknown_label_ not in owner.classes_.tolist():
             self.positions.pop(owner.unknown_label_, None)
 
     def __call__(self, answers: Any) -> Array:
         return np.array([self.positions.get(answer, -1) for answer in np.asarray(answers).tolist()], dtype=np.int64)
-
-
-def _keys(X: Any) -> list[str]:
-    """Names of the cases; those without a name bear a trace of what they are, so that others are told from them."""
-    n = _cases.count(X)
-    keys = [X.key(i) for i in range(n)] if hasattr(X, "key") else [None] * n
-    if not any(key is None for key in keys):
-        return [str(key) for key in keys]
-    trace = joblib.hash([joblib.hash(image) for image in X] if hasattr(X, "corrupted") else X)[:8]
-    return [f"case {i} of {trace}" if key is None else str(key) for i, key in enumerate(keys)]

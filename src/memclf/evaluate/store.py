@@ -1,4 +1,4 @@
-"""Where results land as they are finished: one SQLite file that survives being killed at any moment."""
+"""Results of an evaluation in one SQLite file; each row is written when it is finished."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memclf._numbers import Array
 from memclf.exceptions import StoreError
 
 FORMAT = 1
-CLEAN = "clean"
+BASELINE = "baseline"  # the model that gains are measured against
 MEASURES = (
     "accuracy",
     "balanced_accuracy",
@@ -32,23 +32,28 @@ MEASURES = (
 class Condition(NamedTuple):
     """A corruption and its severity; the test set as it is has the corruption "clean" and severity 0."""
 
-    corruption: str = CLEAN
+    corruption: str = "clean"
     severity: int = 0
 
     def __str__(self) -> str:
-        return self.corruption if self.corruption == CLEAN else f"{self.corruption} {self.severity}"
+        return self.corruption if self == CLEAN else f"{self.corruption} {self.severity}"
 
 
-AS_IT_IS = Condition()
+CLEAN = Condition()
 
 
-class Name(NamedTuple):
-    """What a contender is called."""
+class ModelId(NamedTuple):
+    """Who was measured: a model, what it was trained with, and the seed; None stands for all its seeds together."""
 
     model: str
     recipe: str = ""
     backbone: str = ""
-    seed: int = 0
+    seed: int | None = None
+
+    @property
+    def training(self) -> tuple[str, str]:
+        """Recipe and backbone; ("", "") for a model that has neither."""
+        return (self.recipe, self.backbone)
 
 
 @dataclass(frozen=True)
@@ -72,8 +77,8 @@ class Row:
     oracle_accuracy: float | None = None
 
     @property
-    def name(self) -> Name:
-        return Name(self.model, self.recipe, self.backbone, self.seed)
+    def name(self) -> ModelId:
+        return ModelId(self.model, self.recipe, self.backbone, self.seed)
 
     @property
     def condition(self) -> Condition:
@@ -81,7 +86,7 @@ class Row:
 
 
 class Cases(NamedTuple):
-    """The test cases: how they are called, their labels as positions in `classes`, and the classes.
+    """The test cases: their names, their labels as positions in `classes`, and the classes.
 
     `groups` has one number per case, the same for cases that belong together, or is None.
     """
@@ -148,18 +153,18 @@ class Store:
     # ----------------------------------------------------------------------------------------- about the run
 
     def put(self, key: str, value: Any) -> None:
-        """Keep something about the run; anything that JSON can hold."""
+        """Note something about the run; anything that JSON can hold."""
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (key, json.dumps(value)))
 
     def get(self, key: str) -> Any:
-        """What `put` kept, or None."""
+        """What `put` noted, or None."""
         found = self._db.execute("SELECT value FROM run WHERE key = ?", (key,)).fetchone()
         return None if found is None else json.loads(found[0])
 
     def put_cases(self, keys: Iterable[str], labels: Array, classes: Iterable[Any], groups: Any = None) -> None:
-        """The test cases. A file that holds results on other cases refuses them."""
-        keys = [str(key).encode(errors="backslashreplace").decode() for key in keys]  # names of files may be anything
+        """Note the test cases; a file that holds results on other cases refuses them."""
+        keys = [str(key).encode(errors="backslashreplace").decode() for key in keys]  # file names need not be UTF-8
         new = Cases(keys, np.asarray(labels, dtype=np.int64), [_plain(c) for c in classes])
         old = self.cases()
         if old is None:
@@ -181,7 +186,7 @@ class Store:
             )
 
     def _put_groups(self, groups: Any, old: Array | None) -> None:
-        """Which cases belong together may be said later than the first time, but not otherwise."""
+        """Groups may be added later, but not changed."""
         if groups is None:
             return
         codes = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -202,8 +207,10 @@ class Store:
     # --------------------------------------------------------------------------------------------- the results
 
     def add(self, row: Row, answers: Array, routes: Array | None = None) -> None:
-        """One finished row with the answers behind it (positions in the classes, -1 for unknown)."""
-        row = replace(row, seed=int(row.seed), severity=int(row.severity), n=int(row.n))  # SQLite knows no numpy
+        """Write one finished row with its answers (positions in the classes, -1 for unknown)."""
+        row = replace(
+            row, seed=int(row.seed), severity=int(row.severity), n=int(row.n)
+        )  # SQLite does not take numpy numbers
         key = (*row.name, *row.condition)
         packed = None if routes is None else np.asarray(routes, dtype="<i4").tobytes()
         with self._db:
@@ -219,10 +226,10 @@ class Store:
         found = self._db.execute(f"SELECT {', '.join(_COLUMNS)} FROM results ORDER BY rowid").fetchall()
         return [dict(zip(_COLUMNS, row, strict=True)) for row in found]
 
-    def finished(self) -> set[tuple[Name, Condition]]:
+    def finished(self) -> set[tuple[ModelId, Condition]]:
         """Contenders and conditions that are done."""
         found = self._db.execute(f"SELECT {', '.join(_KEY)} FROM results").fetchall()
-        return {(Name(*row[:4]), Condition(*row[4:])) for row in found}
+        return {(ModelId(*row[:4]), Condition(*row[4:])) for row in found}
 
     def answers(self) -> dict[tuple[Any, ...], Array]:
         """The answers of all contenders under all conditions: positions in the classes, -1 for unknown.
@@ -232,7 +239,7 @@ class Store:
         found = self._db.execute(f"SELECT {', '.join(_KEY)}, answers FROM answers ORDER BY rowid")
         return {tuple(row[:6]): np.frombuffer(row[6], dtype="<i4").astype(np.int64) for row in found}
 
-    def routes(self, name: Name, condition: Condition = AS_IT_IS) -> Array | None:
+    def routes(self, name: ModelId, condition: Condition = CLEAN) -> Array | None:
         """The memory that each case went to, -1 for unknown; None if there are no memories or it is not done."""
         where = " AND ".join(f"{column} = ?" for column in _KEY)
         found = self._db.execute(f"SELECT routes FROM answers WHERE {where}", (*name, *condition)).fetchone()
@@ -243,8 +250,8 @@ class Store:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Store]:
-    """A store that is there already, closed at the end."""
+def open_store(path: str | os.PathLike[str]) -> Iterator[Store]:
+    """Open a store that exists already, and close it at the end."""
     if not Path(path).is_file():
         raise StoreError(f"there is no {path}; has the study been started?")
     store = Store(path)

@@ -109,7 +109,7 @@ def fit_pool(
     params: dict[str, Any],
     rows_of_memories: Array,
     n_jobs: int | None,
-    verbose: int,
+    verbose: int | None,
 ) -> Pool:
     """Fit one estimator per memory, on its own cluster and those that joined it.
 
@@ -263,8 +263,8 @@ def _remedy(template: Any, X: Any, error: Exception) -> str:
     message = str(error)
     if "could not convert string to float" in message or (containers.is_table(X) and "dtype" in message):
         return (
-            "The cases hold words, and this estimator takes numbers only. Give a pipeline that turns words into numbers "
-            "first, as make_pipeline(OneHotEncoder(handle_unknown='ignore'), LogisticRegression())."
+            "The cases hold words, and this estimator takes numbers only. Give a pipeline that first turns words into "
+            "numbers, as make_pipeline(OneHotEncoder(handle_unknown='ignore'), LogisticRegression())."
         )
     if "NaN" in message or "infinity" in message.lower():
         return (

@@ -15,14 +15,16 @@ def build(run: str | os.PathLike[str]) -> Path:
     Needs neither the data set nor the models, and works on a run that is not finished: the page then says what
     is missing. Needs ``memclf[report]``.
     """
-    from memclf.report import page
+    from memclf.report import contents, page
     from memclf.report.run import Run
 
     found = Run(Path(run))
-    shown = page.gather(found, folder=found.folder)
-    (found.folder / "report.md").write_text(page.markdown(shown), encoding="utf-8")
+    for package in ("matplotlib", "jinja2"):  # before anything is written
+        page.require(package)
+    notices, sections = contents.notices(found), contents.collect(found, found.folder)
+    (found.folder / "report.md").write_text(page.markdown(found, notices, sections), encoding="utf-8")
     target = found.folder / "report.html"
-    target.write_text(page.html(found, shown), encoding="utf-8")
+    target.write_text(page.html(found, notices, sections), encoding="utf-8")
     return target
 
 
@@ -31,6 +33,6 @@ def compare(runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str])
 
     Needs ``memclf[report]``.
     """
-    from memclf.report.side_by_side import written
+    from memclf.report.side_by_side import write_comparison
 
-    return written([Path(each) for each in runs], Path(out))
+    return write_comparison([Path(each) for each in runs], Path(out))

@@ -1,21 +1,25 @@
-"""The charts: drawn once with matplotlib, kept as PNG, and as SVG that takes on the colours of the page."""
+"""The charts: drawn with matplotlib, saved as PNG, and as SVG that takes on the colours of the page."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from memclf.report import contents, words
-from memclf.report.run import Contender, Run
+from memclf.evaluate.intervals import Interval
+from memclf.evaluate.results import Training
+from memclf.evaluate.store import BASELINE, ModelId
+from memclf.report import words
+from memclf.report.colours import lighten
+from memclf.report.run import Run
+from memclf.report.section import Chart
 from memclf.report.tables import Number, Table
 
-# Colours that nobody uses by chance: in the page they become its variables, so that charts follow light and dark.
+# Unusual colours: in the page they become its variables, so that charts follow light and dark.
 INK, SOFT, LINE = "#1c2126", "#667080", "#d5dae1"
 BLUE, ORANGE, PAPER = "#0b69a8", "#c2570c", "#fefefd"
 PAGE = {
@@ -26,7 +30,7 @@ PAGE = {
     ORANGE: "var(--lose)",
     PAPER: "var(--page)",
 }
-# Told apart by eyes that see few colours, by line style and by marker as well.
+# Distinguishable by line style and by marker as well as by colour.
 STYLES: dict[str, tuple[str, str, str]] = {
     "baseline": (ORANGE, "-", "s"),
     "memory": (BLUE, "-", "o"),
@@ -44,19 +48,12 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "prior": ("#b0609a", "--", "P"),
     "random": (SOFT, "--", "."),
 }
+OTHER = (INK, "-", "o")  # models of one's own
 UNDRAWN = ("stage1-balanced", "prior-balanced")  # over the severities: lines enough without them
+# The colours of models in the page: variables, lighter on a dark page.
+HUES = {colour: f"--hue-{colour[1:]}" for colour, _, _ in STYLES.values() if colour not in PAGE}
 PALE = 0.35  # how strong a colour is for what may be chance; report.css has the same
 WIDE, NARROW = 8.0, 4.1  # inches; at 96 pixels an inch about the column of a desktop and of a phone
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure of the report: `svgs` for wide and narrow pages, empty where the page shows it in its own way."""
-
-    name: str
-    title: str
-    alt: str
-    svgs: tuple[str, ...] = ()
 
 
 def figure(width: float, height: float) -> Any:
@@ -65,17 +62,20 @@ def figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def kept(name: str, title: str, alt: str, folder: Path, draw: Callable[[float], Any], *, page: bool = True) -> Chart:
-    """Draw, write the PNG into `folder`, and return the chart with its SVGs."""
+def save_chart(
+    name: str, title: str, alt: str, folder: Path, draw: Callable[[float], Any], *, page: bool = True, caption: str = ""
+) -> Chart:
+    """Draw, write FOLDER/figures/NAME.png, and return the chart with its SVGs."""
     import matplotlib
 
-    folder.mkdir(parents=True, exist_ok=True)
+    figures = folder / "figures"
+    figures.mkdir(parents=True, exist_ok=True)
     settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9.5, "axes.edgecolor": LINE}
     settings |= dict.fromkeys(("text.color", "xtick.color", "ytick.color", "axes.labelcolor"), SOFT)
     with matplotlib.rc_context(settings):
-        draw(WIDE).savefig(folder / f"{name}.png", dpi=150, facecolor="white", metadata={"Software": None})
+        draw(WIDE).savefig(figures / f"{name}.png", dpi=150, facecolor="white", metadata={"Software": None})
         svgs = tuple(_svg(draw(width), f"{name}-{k}") for k, width in enumerate((WIDE, NARROW))) if page else ()
-    return Chart(name, title, alt, svgs)
+    return Chart(name, title, alt, svgs, caption)
 
 
 def _svg(drawn: Any, name: str) -> str:
@@ -92,9 +92,16 @@ def _svg(drawn: Any, name: str) -> str:
     text = re.sub(r'<g id="[^"]*"', "<g", text)
     text = re.sub(r"font(-family)?: ?[^;\"]*(?:DejaVu|sans-serif)[^;\"]*;?", _font, text)
     text = re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" aria-hidden="true">', text, count=1)
-    for colour, variable in PAGE.items():
+    for colour, variable in (PAGE | {hue: f"var({name})" for hue, name in HUES.items()}).items():
         text = text.replace(colour, variable)
     return re.sub(r"\n\s*", "\n", text)
+
+
+def style() -> str:
+    """The CSS variables that the SVGs of charts use, for light and dark pages."""
+    light = "".join(f"{name}:{hue};" for hue, name in HUES.items())
+    dark = "".join(f"{name}:{lighten(hue)};" for hue, name in HUES.items())
+    return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
 def _font(found: re.Match[str]) -> str:
@@ -103,26 +110,75 @@ def _font(found: re.Match[str]) -> str:
     return f"{weight}font-size: {size.group(1)}px;" if size else weight
 
 
-# ------------------------------------------------------------------------------------------------------ the charts
+# --------------------------------------------------------------------------------------------------- the contenders
+
+
+def contenders(run: Run, folder: Path) -> Chart | None:
+    """Everyone's mean accuracy as a point with its interval, the best on top; the recommended one stands out."""
+    found = [(name, mean) for name in run.field if (mean := run.mean(name, run.judged)) is not None]
+    if not found:
+        return None
+    found.sort(key=lambda each: -each[1].value)  # stable: equal ones stay in the order of the report
+    pick = run.verdict.pick if run.verdict is not None else None
+    baselines = [mean.value for name, mean in found if name.model == BASELINE]
+
+    def draw(width: float) -> Any:
+        wide = width > NARROW
+        row = 0.3 if wide else 0.46  # on a narrow page the name stands above its point
+        whole = figure(width, row * len(found) + 0.55)
+        panel = whole.subplots()
+        if len(baselines) == 1:
+            panel.axvline(100 * baselines[0], color=ORANGE, lw=1, ls=(0, (2, 3)))
+        for place, (name, mean) in enumerate(found):
+            chosen, control = name == pick, name.model in words.CONTROLS
+            colour = BLUE if chosen else ORANGE if name.model == BASELINE else SOFT if control else INK
+            panel.plot([100 * mean.low, 100 * mean.high], [place] * 2, color=colour, lw=2.2 if chosen else 1.3)
+            face = PAPER if control and not chosen else colour
+            panel.plot(100 * mean.value, place, "o", color=colour, mfc=face, ms=8 if chosen else 5.5, mew=1.4)
+            style: dict[str, Any] = {"color": colour if chosen else INK, "fontweight": "bold" if chosen else "normal"}
+            said = words.percent(mean.value)
+            panel.annotate(said, (1, place), (6, 0), ("axes fraction", "data"), "offset points", va="center", **style)
+            if not wide:
+                at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+                panel.annotate(run.name(name, short=True), (0, place), (0, 7), va="bottom", fontsize=9, **at, **style)
+        panel.set_yticks(range(len(found)), [run.name(name) if wide else "" for name, _ in found], color=INK)
+        if wide and pick is not None:
+            for label, (name, _) in zip(panel.get_yticklabels(), found, strict=True):
+                label.set(**({"color": BLUE, "fontweight": "bold"} if name == pick else {}))
+        panel.set_ylim(len(found) - 0.5, -0.5 if wide else -0.9)
+        _finish(panel, "x")
+        panel.set_xlabel(f"% correct {'under corruption' if run.common else 'on the clean test set'}")
+        return whole
+
+    told = "; ".join(f"{run.name(name)} {words.percent(mean.value)} %" for name, mean in found)
+    kinds = {"Blue: recommended": pick is not None, "orange: the baseline": bool(baselines)}
+    kinds["hollow: controls"] = any(name.model in words.CONTROLS for name, _ in found)
+    caption = f"Mean accuracy with 95 % intervals. {'; '.join(kind for kind, there in kinds.items() if there)}."
+    alt = f"Points with intervals, the best first: {told}."
+    return save_chart("contenders", "Everyone’s accuracy", alt, folder, draw, caption=caption)
+
+
+def _finish(panel: Any, grid: str) -> None:
+    panel.grid(axis=grid, color=LINE, lw=0.7)
+    panel.set_axisbelow(True)
+    panel.tick_params(length=0)
+    panel.spines[["top", "right", "left"]].set_visible(False)
+
+
+# --------------------------------------------------------------------------------------------------- over severities
+
+Lines = dict[str, list[Interval | None]]  # model -> mean at each severity
+CLOSE = 0.0075  # lines that are nowhere further apart hide each other
+DASH = 7.0  # points: length of the pieces in which lines that coincide take turns
 
 
 def severities(run: Run, folder: Path) -> Chart | None:
     """Robust accuracy over the severities: one panel per training, one line per model, bands are intervals."""
-    steps = list(contents.steps(run))
-    if len(steps) < 2 or not run.field or not run.crossed:
+    steps = list(run.steps())
+    if len(steps) < 2 or not run.field:
         return None
-    trainings: list[tuple[str, str]] = list(
-        dict.fromkeys((name.recipe, name.backbone) for name in run.field if any(name[1:]))
-    ) or [("", "")]
-    unpaired = [name for name in run.field if not any(name[1:]) and name.model not in UNDRAWN]
-
-    def lines(training: tuple[str, str]) -> dict[str, list[Any]]:
-        names = [name for name in run.field if name[1:] == training and name.model not in UNDRAWN]
-        names += [name for name in unpaired if name not in names]
-        return {name.model: [run.mean(name, asked) for _, asked in steps] for name in names}
-
-    found = {training: lines(training) for training in trainings}
     levels = [level for level, _ in steps]
+    found = {training: _lines_of(run, training) for training in _trainings(run)}
 
     def draw(width: float) -> Any:
         across = min(len(found), 2 if width > NARROW else 1)
@@ -133,112 +189,115 @@ def severities(run: Run, folder: Path) -> Chart | None:
         whole = figure(width, (3.4 if across == 1 else 2.9) * down + legend)
         panels = np.atleast_1d(whole.subplots(down, across, sharey=True, squeeze=False)).ravel()
         for panel, (training, shown) in zip(panels, found.items(), strict=False):
-            _lines(panel, levels, shown)
+            _draw_lines(panel, levels, shown)
             if len(found) > 1:
-                title = run.called(training) or "without training"
+                title = run.name_training(training) or "without training"
                 panel.set_title(title, fontsize=10, color=INK, loc="left", fontweight="bold")
         for panel in panels[len(found) :]:
             panel.set_axis_off()
-        seen: dict[str, Any] = {}
-        for panel in panels[: len(found)]:
-            seen |= {name: mark for mark, name in zip(*panel.get_legend_handles_labels(), strict=True)}
-        names = [name for name in map(words.model, sorted(models, key=words.rank)) if name in seen]
-        marks = [seen[name] for name in names]
-        whole.legend(marks, names, loc="outside lower left", ncols=per_row, frameon=False, labelcolor=INK)
+        whole.legend(
+            handles=[_legend_mark(model) for model in sorted(models, key=words.rank)],
+            loc="outside lower left",
+            ncols=per_row,
+            frameon=False,
+            labelcolor=INK,
+        )
         return whole
 
-    alt = _told(run, found, levels)
-    return kept("severities", "Robust accuracy over the severities", alt, folder, draw)
+    alt = _describe_lines(run, found, levels)
+    caption = " ".join(_severity_captions(run, found))
+    return save_chart("severities", "Robust accuracy over the severities", alt, folder, draw, caption=caption)
 
 
-def _lines(panel: Any, levels: Sequence[int], shown: dict[str, list[Any]]) -> None:
+def _trainings(run: Run) -> list[Training]:
+    return list(dict.fromkeys(name.training for name in run.field if any(name.training))) or [("", "")]
+
+
+def _lines_of(run: Run, training: Training) -> Lines:
+    """The lines of a panel: the models of a training, and those that have none."""
+    names = [n for n in run.field if n.training in (training, ("", "")) and n.model not in UNDRAWN]
+    return {name.model: [run.mean(name, asked) for _, asked in run.steps()] for name in names}
+
+
+def _severity_captions(run: Run, found: dict[Training, Lines]) -> list[str]:
+    said = [words.CAPTIONS["severities"]]
+    said += [words.CAPTIONS["thin"]] if any(name.model in words.CONTROLS for name in run.field) else []
+    said += [words.CAPTIONS["undrawn"]] if any(name.model in UNDRAWN for name in run.field) else []
+    groups = []
+    for training, shown in found.items():
+        named = f" ({run.name_training(training)})" if len(found) > 1 else ""
+        groups += [f"{words.listed(map(words.model, group))}{named}" for group in coinciding(shown)]
+    return [*said, f"Lines that coincide take turns: {'; '.join(groups)}."] if groups else said
+
+
+def coinciding(shown: Lines) -> list[list[str]]:
+    """Groups of models whose lines hide each other."""
+    groups: list[list[str]] = []
+    for model, values in shown.items():
+        for group in groups:
+            other = shown[group[0]]
+            if all(
+                a is not None and b is not None and abs(a.value - b.value) < CLOSE
+                for a, b in zip(values, other, strict=True)
+            ):
+                group.append(model)
+                break
+        else:
+            groups.append([model])
+    return [group for group in groups if len(group) > 1]
+
+
+def _draw_lines(panel: Any, levels: Sequence[int], shown: Lines) -> None:
+    """Lines that coincide are drawn in pieces that take turns, with their markers side by side."""
+    turns = {model: (place, len(group)) for group in coinciding(shown) for place, model in enumerate(group)}
     for model in sorted(shown, key=lambda each: (each not in words.CONTROLS, words.rank(each))):  # controls below
-        values = shown[model]
-        known = [k for k, value in enumerate(values) if value is not None]
-        if not known:
+        points = [(level, value) for level, value in zip(levels, shown[model], strict=True) if value is not None]
+        if not points:
             continue
-        colour, style, mark = STYLES.get(model, (SOFT, "-", "o"))
-        x = [levels[k] for k in known]
+        colour, style, mark = STYLES.get(model, OTHER)
+        place, count = turns.get(model, (0, 1))
         control = model in words.CONTROLS
-        low, high = ([100 * values[k][end] for k in known] for end in (1, 2))
+        width = 2 if not control or count > 1 else 1.2
+        x, y = [level for level, _ in points], [100 * value.value for _, value in points]
         if not control:
+            low, high = ([100 * value[end] for _, value in points] for end in (1, 2))
             panel.fill_between(x, low, high, color=colour, alpha=0.14, lw=0)
-        panel.plot(
-            x,
-            [100 * values[k].value for k in known],
-            style,
-            color=colour,
-            marker=mark,
-            ms=3.5 if control else 5,
-            lw=1.2 if control else 2,
-            label=words.model(model),
-        )
+        dashes: Any = (DASH / width * place, (DASH / width, DASH / width * (count - 1))) if count > 1 else style
+        panel.plot(x, y, ls=dashes, color=colour, lw=width)
+        dodge = 0.07 * (place - (count - 1) / 2)
+        panel.plot([each + dodge for each in x], y, mark, color=colour, ms=3.5 if control else 5)
     panel.set_xticks(levels, ["clean" if not level else str(level) for level in levels])
     panel.set_xlabel("severity")
     panel.set_ylabel("accuracy, %")
-    panel.grid(axis="y", color=LINE, lw=0.7)
-    panel.set_axisbelow(True)
-    panel.tick_params(length=0)
-    panel.spines[["top", "right", "left"]].set_visible(False)
+    _finish(panel, "y")
 
 
-def _told(run: Run, found: dict[tuple[str, str], dict[str, list[Any]]], levels: Sequence[int]) -> str:
+def _legend_mark(model: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    colour, style, mark = STYLES.get(model, OTHER)
+    control = model in words.CONTROLS
+    size, width = (3.5, 1.2) if control else (5, 2)
+    return Line2D([], [], color=colour, ls=style, marker=mark, label=words.model(model), ms=size, lw=width)
+
+
+def _describe_lines(run: Run, found: dict[Training, Lines], levels: Sequence[int]) -> str:
     parts = []
     for training, shown in found.items():
-        for model in ("baseline", "memory", "sturdy"):
+        for model in dict.fromkeys((BASELINE, "memory", run.subject)):
             known = [value for value in shown.get(model, [None]) if value is not None]
             if len(known) == len(levels):
                 first, last = words.percent(known[0].value), words.percent(known[-1].value)
-                name = run.full_name(Contender(model, *training))
+                name = run.full_name(ModelId(model, *training))
                 parts.append(f"{name} from {first} % clean to {last} % at severity {levels[-1]}")
     return "Lines of accuracy over severity. " + "; ".join(parts) + "."
 
 
-def standing(run: Run, folder: Path) -> Chart | None:
-    """Everyone's mean accuracy and balanced accuracy under corruption, as points with intervals."""
-    if not run.field:
-        return None
-    found = [(name, run.mean(name), run.mean(name, balanced=True)) for name in run.field]
-    several = len({name[1:] for name in run.field if any(name[1:])}) > 1
-
-    def draw(width: float) -> Any:
-        row = 0.4 if several and width <= NARROW else 0.36 if len(found) < 12 else 0.29
-        whole = figure(width, row * len(found) + 0.8)
-        panel = whole.subplots()
-        for place, (name, plain, balanced) in enumerate(found):
-            colour = STYLES.get(name.model, (SOFT, "-", "o"))[0]
-            for value, shift, face in ((plain, -0.17, colour), (balanced, 0.17, "none")):
-                if value is None:
-                    continue
-                ends = [100 * value.low, 100 * value.high]
-                panel.plot(ends, [place + shift] * 2, color=colour, lw=1.4, solid_capstyle="round")
-                panel.plot(100 * value.value, place + shift, "o", color=colour, mfc=face, ms=5.5, mew=1.4)
-        panel.set_yticks(range(len(found)), [_label(run, name, several, width) for name, _, _ in found], color=INK)
-        panel.invert_yaxis()
-        panel.grid(axis="x", color=LINE, lw=0.7)
-        panel.set_axisbelow(True)
-        panel.tick_params(length=0)
-        panel.spines[["top", "right", "left"]].set_visible(False)
-        panel.set_xlabel("% right under corruption")
-        return whole
-
-    told = "; ".join(f"{run.full_name(name)} {words.percent(plain.value)} %" for name, plain, _ in found if plain)
-    return kept("contenders", "Everyone under corruption", f"Points with intervals: {told}.", folder, draw)
+# -------------------------------------------------------------------------------------------------------- gains
 
 
-def _label(run: Run, name: Contender, several: bool, width: float) -> str:
-    """On a narrow page shorter, and on two lines."""
-    training = run.called(name[1:]) if several and any(name[1:]) else ""
-    if width > NARROW:
-        return f"{words.model(name.model)} · {training}" if training else words.model(name.model)
-    short = words.SHORT.get(name.model, words.model(name.model))
-    return f"{short}\n{training}" if training else short
-
-
-def heat(run: Run, table: Table, folder: Path) -> Chart | None:
+def heat(table: Table, folder: Path) -> Chart:
     """Gain for every condition; the page shows the table itself, coloured, so only the PNG is made."""
-    if not table.rows:
-        return None
     values = np.array(
         [[np.nan if not isinstance(c, Number) or c.value is None else 100 * c.value for c in r[1:]] for r in table.rows]
     )
@@ -267,4 +326,4 @@ def heat(run: Run, table: Table, folder: Path) -> Chart | None:
         panel.spines[:].set_visible(False)
         return whole
 
-    return kept(table.name, table.title, table.title, folder, draw, page=False)
+    return save_chart(table.name, table.title, table.title, folder, draw, page=False)

@@ -1,18 +1,21 @@
-"""Everything that the page shows, gathered once; the templates beside this file set it as HTML and as Markdown."""
+"""Sections rendered as one HTML page and as Markdown, by the templates beside this file."""
 
 from __future__ import annotations
 
 import base64
 import io
+import re
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import MissingExtraError
-from memclf.report import charts, contents, findings, promises, sheets, tables, words
-from memclf.report.run import Contender, Run
-from memclf.report.tables import Number, Table
+from memclf.report import charts, tables, words
+from memclf.report.run import Run
+from memclf.report.section import Section, Text
+from memclf.report.tables import Number
 
 LARGEST = 60_000  # bytes of a picture that goes into the page as it is
 SIDE = 320  # pixels, for larger ones
@@ -61,105 +64,23 @@ def _embedded(file: Path) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def gather(run: Run, *, folder: Path) -> dict[str, Any]:
-    """Tables and figures are written into `folder`; returned is what the templates need."""
-    _needed("matplotlib")
-    _needed("jinja2")
-    figures = folder / "figures"
-    listed = [contents.contenders(run)] if run.field else []
-    listed += [contents.severities(run)] if run.field and run.crossed else []
-    parts = contents.ablation(run)
-    listed += [] if parts is None else [parts]
-    printed = contents.paper_tables(run)
-    heats = [contents.gains(run, pair) for pair in run.pairs]
-    wrong = {name: make(run) for name, make in _WRONG.items()}
-    promised = promises.table(run)
-    about = contents.about(run)
-    for table in [*listed, *printed, *heats, *(each for each in (*wrong.values(), promised) if each), about]:
-        tables.write(table, folder / "tables")
-    drawn = {
-        "contenders": charts.standing(run, figures),
-        "severities": charts.severities(run, figures),
-        **{table.name: charts.heat(run, table, figures) for table in heats},
-        **{name: make(run, figures) for name, make in _SHEETS.items()},
-    }
-    return {
-        "run": run,
-        "headline": findings.headline(run),
-        "cautions": findings.cautions(run),
-        "warnings": findings.warnings(run),
-        "contested": findings.contested(run),
-        "matched": bool(findings.matched(run, "memory")),
-        "controls": [name for name in words.CONTROLS if any(each.model == name for each in run.field)],
-        "contenders": contents.halves(listed[0]) if listed else [],
-        "ablation": parts,
-        "models": words.who_is_who(name.model for name in run.contenders),
-        "undrawn": [name.model for name in run.field if name.model in charts.UNDRAWN],
-        "grouped": run.cases is not None and run.cases.groups is not None,
-        "papers": [(table.picked(lambda c: not c.folded), table.picked(lambda c: c.folded)) for table in printed],
-        "label": run.label,
-        "class_colours": contents.class_colours(run),
-        "heats": [(table, strengths(table)) for table in heats],
-        **wrong,
-        "worst_losses": _losses(wrong["worst"]),
-        "promised": promised,
-        "promise_charts": promises.charts(run, figures),
-        "remarks": promises.remarks(run),
-        "unmet": promises.assumptions(run, False),
-        "judged": promises.assumptions(run, None),
-        "about": about,
-        "charts": {name: chart for name, chart in drawn.items() if chart is not None},
-        "exhibits": run.exhibits,
-        "answers": _answers(run),
-        "size": contents.run_size(run),
-        "of_the_paper": run.study in findings.STUDIES,
-        "left_out": [run.full_name(name) for name in run.contenders if name not in (*run.field, *run.parts)],
-    }
+def html(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
+    """The page: one file with all pictures in it."""
+    shown = {"run": run, "label": run.label, "notices": notices, "sections": sections, "picture": Pictures(run)}
+    return render("report.html.j2", **shown)
 
 
-_WRONG = {"worst": contents.worst, "confusions": contents.confusions, "hardest": contents.hardest}
-_SHEETS = {
-    "opening": sheets.opening,
-    "memories": sheets.memories,
-    "routes": sheets.routes,
-    "overlays": sheets.overlays,
-    "hardest": sheets.hardest,
-}
-
-
-def _answers(run: Run) -> list[dict[str, Any]]:
-    """Who answers what to the opening picture: recipe by recipe, the first one with whatever has none."""
-    found = (run.exhibits.get("opening") or {}).get("answers") or []
-    recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in found if each.get("recipe")))
-    order = {name: place for place, name in enumerate(recipes)}
-    return sorted(found, key=lambda each: (order.get(each.get("recipe"), 0), words.rank(str(each.get("model")))))
-
-
-def _losses(table: Table | None) -> bool:
-    """Whether the last column of a table, a gain, is a loss anywhere."""
-    return table is not None and any(isinstance(row[-1], Number) and row[-1].mark == "lose" for row in table.rows)
-
-
-def strengths(table: Table) -> float:
-    """The largest absolute gain in a table, for colouring."""
-    cells = [cell for row in table.rows for cell in row if isinstance(cell, Number)]
-    return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
-
-
-def html(run: Run, shown: dict[str, Any]) -> str:
-    pictures = Pictures(run)
-    return _environment(True).get_template("report.html.j2").render(picture=pictures, **shown)
-
-
-def markdown(shown: dict[str, Any]) -> str:
-    return _environment(False).get_template("report.md.j2").render(**shown)
+def markdown(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
+    """The same in Markdown, with pictures as links to `figures/`."""
+    text = render("report.md.j2", run=run, notices=notices, sections=sections)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def render(template: str, **shown: Any) -> str:
     return _environment(template.endswith(".html.j2")).get_template(template).render(**shown)
 
 
-def _needed(package: str) -> None:
+def require(package: str) -> None:
     """Say which extra brings a package, before any work is done."""
     try:
         import_module(package)
@@ -169,7 +90,7 @@ def _needed(package: str) -> None:
 
 @cache
 def _environment(escape: bool) -> Any:
-    _needed("jinja2")
+    require("jinja2")
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -185,7 +106,6 @@ def _environment(escape: bool) -> Any:
         "percent": words.percent,
         "points": words.points,
         "model": words.model,
-        "training": lambda each: contents.training_of(Contender("", each.get("recipe", ""), each.get("backbone", ""))),
         "condition": words.condition,
         "duration": words.duration,
         "colour": words.colour,
@@ -196,10 +116,9 @@ def _environment(escape: bool) -> Any:
         "md_table": tables.to_markdown,
         "md_captioned": lambda table: f"*{tables.markdown(table.title)}.*\n\n{tables.to_markdown(table)}",
         "safe_svg": Markup,
-        "written": contents.written,
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"terms": words.TERMS, "captions": words.CAPTIONS, "kinds": words.BOUNDS, "heat": HEAT}
-    found.globals |= {"style": Markup(style.read_text(encoding="utf-8"))}
+    found.globals |= {"terms": words.TERMS, "captions": words.CAPTIONS, "heat": HEAT}
+    found.globals |= {"style": Markup(style.read_text(encoding="utf-8") + charts.style())}
     return found

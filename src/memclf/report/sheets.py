@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from memclf.report import words
-from memclf.report.charts import BLUE, INK, LINE, ORANGE, SOFT, Chart
+from memclf.report.charts import BLUE, INK, LINE, ORANGE, SOFT
 from memclf.report.run import Run
+from memclf.report.section import Chart
 
 WIDTH, GAP, LETTERS = 1200, 18, 19  # pixels
 WIDEST = 560  # of one picture
@@ -27,7 +28,7 @@ class Tile:
 def opening(run: Run, folder: Path) -> Chart | None:
     """One picture clean and corrupted, with what each model answers."""
     found = run.exhibits.get("opening") or {}
-    pictures = [run.picture(found.get(side)) for side in ("clean", "corrupted")]
+    pictures = [_file(run, found.get(side)) for side in ("clean", "corrupted")]
     if not all(pictures):
         return None
     truth, condition = str(found.get("truth", "")), words.condition(str(found.get("condition", "")))
@@ -48,10 +49,11 @@ def memories(run: Run, folder: Path) -> Chart | None:
     """Each memory in a row with cases of its cluster."""
     rows = []
     for each in run.exhibits.get("memories") or []:
-        title = f"memory {each.get('number')} · {run.label(each.get('label'))}"
+        label = "" if each.get("label") is None else f" · {run.label(each.get('label'))}"
+        title = f"memory {each.get('number')}{label}"
         lines = ((title, INK), (f"{each.get('cases')} cases", SOFT))
-        members = [Tile(file) for file in map(run.picture, each.get("members") or []) if file]
-        rows.append([Tile(run.picture(each.get("picture")), lines), *members])
+        members = [Tile(file) for member in each.get("members") or [] if (file := _file(run, member))]
+        rows.append([Tile(_file(run, each.get("case")), lines), *members])
     return _kept("memories", "Memories and their clusters", "", rows, folder)
 
 
@@ -66,10 +68,10 @@ def routes(run: Run, folder: Path) -> Chart | None:
         there = f"→ memory {number}" if found else "→ unknown; the nearest:"
         truth, said = str(each.get("truth")), str(each.get("answer"))
         query = ((words.condition(str(each.get("condition"))), INK), (f"truth: {run.label(truth)}", SOFT))
-        numbers = f"{_two(each.get('similarity'))} against {_two(each.get('threshold'))}"
+        numbers = f"{words.two_digits(each.get('similarity'))} against {words.two_digits(each.get('threshold'))}"
         mark = (f"{'✓' if said == truth else '✗'} {run.label(said)}", BLUE if said == truth else ORANGE)
-        tiles += [Tile(run.picture(each.get("picture")), query)]
-        tiles += [Tile(run.picture(memory.get("picture")), ((there, INK), (numbers, SOFT), mark))]
+        tiles += [Tile(_file(run, each.get("case")), query)]
+        tiles += [Tile(_file(run, memory.get("case")), ((there, INK), (numbers, SOFT), mark))]
     return _kept("routes", "Sample routes: query and memory", "", _rows(tiles), folder)
 
 
@@ -77,13 +79,15 @@ def overlays(run: Run, folder: Path) -> Chart | None:
     """What the expert feature saw, clean and corrupted."""
     tiles = []
     for each in run.exhibits.get("overlays") or []:
-        numbers = [f"{key.replace('_', ' ')} {_two(value)}" for key, value in (each.get("numbers") or {}).items()]
+        numbers = [
+            f"{key.replace('_', ' ')} {words.two_digits(value)}" for key, value in (each.get("numbers") or {}).items()
+        ]
         legend = [
             (f"{SQUARE} {part.get('name')}: {words.percent(part.get('share'))} %", words.colour(part.get("colour")))
             for part in each.get("legend") or []
         ]
         lines = [(words.condition(str(each.get("condition"))), INK), *legend, *((text, SOFT) for text in numbers)]
-        tiles.append(Tile(run.picture(each.get("picture")), tuple(lines)))
+        tiles.append(Tile(_file(run, each.get("case")), tuple(lines)))
     return _kept("overlays", "What the expert feature sees", "", _rows(tiles), folder)
 
 
@@ -93,12 +97,12 @@ def hardest(run: Run, folder: Path) -> Chart | None:
     for each in run.exhibits.get("hardest") or []:
         taken = f"{run.label(each.get('truth'))}, taken for {run.label(each.get('mostly_answered'))}"
         wrong = f"{words.percent(each.get('wrong_share'))} % wrong"
-        tiles.append(Tile(run.picture(each.get("picture")), ((taken, INK), (wrong, SOFT))))
+        tiles.append(Tile(_file(run, each.get("case")), ((taken, INK), (wrong, SOFT))))
     return _kept("hardest", "Hardest test cases", "", _rows(tiles), folder)
 
 
-def _two(value: Any) -> str:
-    return f"{value:.2f}" if isinstance(value, int | float) else "–"
+def _file(run: Run, case: Any) -> Path | None:
+    return run.picture(case.get("picture")) if isinstance(case, dict) else None
 
 
 def _rows(tiles: Sequence[Tile]) -> list[Sequence[Tile]]:
@@ -106,8 +110,8 @@ def _rows(tiles: Sequence[Tile]) -> list[Sequence[Tile]]:
 
 
 def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folder: Path) -> Chart | None:
-    """Paint the rows into `folder`/NAME.png; None when there is nothing to paint."""
-    if not rows:
+    """Paint the rows into FOLDER/figures/NAME.png; None when there is no picture in them."""
+    if not any(tile.picture for row in rows for tile in row):
         return None
     import matplotlib
     from PIL import Image, ImageDraw, ImageFont
@@ -136,8 +140,8 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
                 if swatch:
                     draw.text((left, below), SQUARE, fill=colour, font=font)
         top += height
-    folder.mkdir(parents=True, exist_ok=True)
-    sheet.save(folder / f"{name}.png")
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    sheet.save(folder / "figures" / f"{name}.png")
     return Chart(name, title, alt or title)
 
 

@@ -1,4 +1,4 @@
-"""Several runs side by side: headlines, what was set differently, every model in every run."""
+"""Several runs side by side: verdicts, settings that differ, every model in every run."""
 
 from __future__ import annotations
 
@@ -7,39 +7,41 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from memclf.evaluate.store import Condition
-from memclf.report import contents, findings, page, tables, words
-from memclf.report.run import Contender, Run
-from memclf.report.tables import EMPTY, Cell, Column, Number, Table
+from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
+from memclf.report import findings, page, tables, words
+from memclf.report.beside_paper import paper_gain
+from memclf.report.contenders import name_training
+from memclf.report.contents import show_value
+from memclf.report.run import Run
+from memclf.report.tables import EMPTY, Cell, Column, Number, Table, difference, number
 
 ABSENT = "–"
 SHOWN = 3  # conditions that are named where some are left out
-MAKING = ("preset", "corrupt_at")  # settings that make another picture of the same corruption and severity
+MAKING = ("preset", "corrupt_at")  # settings that change what a corruption and severity look like
 
 
-def written(folders: Sequence[Path], out: Path) -> Path:
-    """OUT/compare.html, OUT/compare.md and OUT/tables/."""
+def write_comparison(folders: Sequence[Path], out: Path) -> Path:
+    """Write OUT/compare.html, OUT/compare.md and OUT/tables/; return the path of the page."""
     if not folders:
         raise ValueError("there is no run to compare; name at least one run folder")
     runs = [Run(folder) for folder in folders]
-    names = called(folders)
-    apart = alike(names, runs)
-    heads = [findings.headline(run) for run in runs]
-    whole = headlines(names, runs, heads)
+    names = name_folders(folders)
+    apart = restrict_to_shared(names, runs)
+    whole = headlines(names, runs)
     shown: dict[str, Any] = {
-        "runs": list(zip(names, runs, heads, map(findings.cautions, runs), strict=True)),
+        "runs": list(zip(names, runs, map(findings.headline, runs), map(findings.cautions, runs), strict=True)),
         "headlines": whole,
-        "halves": halves(whole),
+        "halves": split(whole),
         "settings": differing(names, runs),
         "models": models(names, runs),
         "same_cases": same_cases(runs),
         "apart": apart,
-        "shared": len(in_common(runs)),
+        "shared": len(shared_conditions(runs)),
         "made_differently": [
             key for key in MAKING if len({str(run.settings[key]) for run in runs if key in run.settings}) > 1
         ],
-        "beside": any(head.paper.known for head in heads),
-        "grouped": any(run.cases is not None and run.cases.groups is not None for run in runs),
+        "beside": any(run.published for run in runs),
+        "grouped": any(run.groups is not None for run in runs),
         "studies": list(dict.fromkeys(run.study for run in runs)),
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -51,8 +53,8 @@ def written(folders: Sequence[Path], out: Path) -> Path:
     return target
 
 
-def called(folders: Sequence[Path]) -> list[str]:
-    """The names of the folders; with as many of their parents as it takes to tell them apart."""
+def name_folders(folders: Sequence[Path]) -> list[str]:
+    """The names of the folders, with as many of their parents as make them differ."""
     parts = [folder.resolve().parts for folder in folders]
     for depth in range(1, max(map(len, parts)) + 1):
         names = ["/".join(each[-depth:]) for each in parts]
@@ -61,26 +63,26 @@ def called(folders: Sequence[Path]) -> list[str]:
     return [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]
 
 
-def in_common(runs: Sequence[Run]) -> set[Condition]:
+def shared_conditions(runs: Sequence[Run]) -> set[Condition]:
     return set.intersection(*(set(run.common) for run in runs))
 
 
-def alike(names: Sequence[str], runs: Sequence[Run]) -> list[str]:
-    """Let all runs take their means over the conditions that they share; sentences on what that leaves out.
+def restrict_to_shared(names: Sequence[str], runs: Sequence[Run]) -> list[str]:
+    """Let all runs take their means over the conditions that they share; return sentences on what that leaves out.
 
-    Where they share none, each keeps its own, and that is the sentence.
+    Where they share none, each keeps its own conditions, and the sentences say so.
     """
-    shared = in_common(runs)
+    shared = shared_conditions(runs)
     if all(set(run.common) == shared for run in runs):
         return []
     if not shared:
-        return [f"{name}: {contents.run_size(run)}" for name, run in zip(names, runs, strict=True)]
+        return [f"{name}: {run.size}" for name, run in zip(names, runs, strict=True)]
     found = []
     for name, run in zip(names, runs, strict=True):
         left = [words.condition(str(each)) for each in run.common if each not in shared]
         some = [*left[:SHOWN], *([f"{len(left) - SHOWN} more"] if len(left) > SHOWN else [])]
         found += [f"{name}: {words.counted(len(left), 'condition')} left out ({words.listed(some)})"] if left else []
-        run.only(shared)
+        run.restrict(shared)
     return found
 
 
@@ -90,32 +92,44 @@ def same_cases(runs: Sequence[Run]) -> bool:
     return first is not None and all(other == first for other in others)
 
 
-def headlines(names: Sequence[str], runs: Sequence[Run], heads: Sequence[findings.Headline]) -> Table:
+def headlines(names: Sequence[str], runs: Sequence[Run]) -> Table:
+    """What each run was, what it recommends, and the gain of its memory classifier."""
     rows: list[list[Cell]] = []
-    beside = any(head.paper.known for head in heads)
-    for name, run, head in zip(names, runs, heads, strict=True):
-        state = "partial" if run.partial else "complete"
-        data = {"generated": "generated", "real": "real"}.get(str(run.about["source"]), "not stated")
-        cases = 0 if run.cases is None else len(run.cases.keys)
-        warned = len(findings.warnings(run))
-        levels = [Number(findings.level(run, model)) if run.pairs else EMPTY for model in ("baseline", "memory")]
-        numbers = [head.gain, head.balanced, head.clean]
+    beside = any(run.published for run in runs)
+    for name, run in zip(names, runs, strict=True):
+        source = str(run.about["source"])
+        data = source if source in ("generated", "real") else "not stated"
+        trainings = words.listed(name_training(ModelId("", *each)) for each in run.trainings(run.subject)) or ABSENT
+        line: list[Cell] = [name, run.study, data, trainings, "partial" if run.partial else "complete"]
+        line += [0 if run.cases is None else len(run.cases.keys), len(run.common)]
+        line.append(ABSENT if run.verdict is None else run.name(run.verdict.pick))
+        line += [_level(run, BASELINE), _level(run, run.subject)]
+        line += [difference(run.gain(run.subject, BASELINE, run.judged, balanced=b)) for b in (False, True)]
+        line.append(difference(run.gain(run.subject, BASELINE, [CLEAN])))
         if beside:
-            ours = head.alike if head.alike.known else head.gain
-            numbers += [ours if head.paper.known else Number(None, signed=True), head.paper]
-        trainings = words.listed(contents.training_of(Contender("", *pair)) for pair in run.pairs) or ABSENT
-        rows.append([name, run.study, data, trainings, state, cases, len(run.common), *levels, *numbers, warned])
-    heads_of = [
+            paper = paper_gain(run)
+            line += [difference(paper and paper.ours), Number(paper and paper.gain, signed=True)]
+        rows.append([*line, len(findings.warnings(run))])
+    heads = [
         *(Column(title) for title in ("Run", "Study", "Data", "Trainings", "State", "Cases", "Conditions")),
+        Column("Use", " "),
         *(Column(title, "Mean accuracy") for title in ("Baseline", "Memory")),
         *(Column(title, "Gain over the baseline") for title in ("Accuracy", "Balanced", "Clean")),
         *(Column(title, "Where the paper has it too") for title in ("Ours", "Paper’s") if beside),
         Column("Warnings", " "),
     ]
-    return Table("headlines", "Headlines, in per cent and points, with 95 % intervals", heads_of, rows)
+    title = "Each run’s best memory classifier beside its baseline, in per cent and points, with 95 % intervals"
+    return Table("headlines", title, heads, rows)
 
 
-def halves(table: Table) -> list[Table]:
+def _level(run: Run, model: str) -> Number:
+    """Mean accuracy of a model over the trainings that it shares with the baseline."""
+    names = [ModelId(model, *training) for training in run.trainings(run.subject)]
+    found = [run.scores(name, run.judged).mean() for name in names if name in run.field]
+    return Number(float(sum(found) / len(found))) if found else EMPTY
+
+
+def split(table: Table) -> list[Table]:
     """The headlines in two tables, since a page is not as wide: what was run, and what came out."""
     plain = [number for number, column in enumerate(table.columns) if not column.group]
     rest = [number for number, column in enumerate(table.columns) if column.group]
@@ -137,7 +151,7 @@ def differing(names: Sequence[str], runs: Sequence[Run]) -> Table:
     for run in runs:
         about: dict[str, Any] = {"source": run.about["source"], **run.settings}
         about |= {f"version of {key}": value for key, value in (run.about["versions"] or {}).items()}
-        known.append({key: contents.written(value) for key, value in about.items()})
+        known.append({key: show_value(value) for key, value in about.items()})
     rows: list[list[Cell]] = []
     for key in dict.fromkeys(key for each in known for key in each):
         values = [each.get(key, ABSENT) for each in known]
@@ -151,19 +165,20 @@ def models(names: Sequence[str], runs: Sequence[Run]) -> Table:
     everyone = sorted({name for run in runs for name in run.field}, key=_place)
     rows: list[list[Cell]] = []
     for contender in everyone:
-        line: list[Cell] = [words.model(contender.model), contents.training_of(contender)]
+        line: list[Cell] = [words.model(contender.model), name_training(contender)]
         for run in runs:
             there = contender in run.field
-            line.append(contents.number(run.mean(contender)) if there else EMPTY)
-            line.append(contents.gain(run, contender, False) if there else Number(None, signed=True))
+            line.append(number(run.mean(contender, run.judged)) if there else EMPTY)
+            line.append(difference(run.own_gain(contender, run.judged)))
         rows.append(line)
     heads = [Column("Model"), Column("Training")]
     for name in names:
         heads += [Column("Accuracy", name), Column("Gain", name)]
     title = "Every model in every run: mean accuracy under corruption in per cent, gain over its baseline in points"
-    strong = frozenset(k for k, name in enumerate(everyone) if name.model == "memory")
+    picks = {run.verdict.pick for run in runs if run.verdict is not None}
+    strong = frozenset(k for k, name in enumerate(everyone) if name in picks)
     return Table("models", title, heads, rows, strong=strong)
 
 
-def _place(name: Contender) -> tuple[Any, ...]:
+def _place(name: ModelId) -> tuple[Any, ...]:
     return (name.model in words.CONTROLS, name.recipe, name.backbone, words.rank(name.model))

@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
+from memclf.evaluate.intervals import Interval
 from memclf.report import words
 
 Mark: TypeAlias = Literal["", "win", "lose", "tie"]
@@ -59,6 +60,21 @@ class Number:
 
 Cell: TypeAlias = str | int | Number
 EMPTY = Number(None)
+TIE = 5e-4  # differences below it are shown as 0.0
+
+
+def number(interval: Interval | None) -> Number:
+    """A mean with its interval; an empty cell where there is none."""
+    return EMPTY if interval is None else Number(*interval)
+
+
+def difference(interval: Interval | None) -> Number:
+    """A difference with its interval, marked by who wins and whether that is sure."""
+    if interval is None:
+        return Number(None, signed=True)
+    mark: Mark = "win" if interval.value > TIE else "lose" if interval.value < -TIE else "tie"
+    sure = (interval.low > 0 or interval.high < 0) and interval.high > interval.low  # no width: no evidence
+    return Number(*interval, signed=True, mark=mark, sure=sure)
 
 
 @dataclass(frozen=True)
@@ -77,11 +93,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is that of its files. The first column names the row. `strong` are rows to be set apart.
+    """`name` is the name of its files. The first column names the row. `strong` are rows to be set apart.
 
-    `rival` is who wins where a number is marked as lost, if the table does not show it.
+    `look` is how the page draws it: "coloured" tints cells by who wins, "heat" by how much, "fit" breaks words rather
+    than scroll on a phone.
     """
 
+    kind: ClassVar[str] = "table"
     name: str
     title: str
     columns: list[Column]
@@ -89,8 +107,15 @@ class Table:
     note: str = ""
     strong: frozenset[int] = field(default_factory=frozenset)
     rival: str = ""
+    look: Literal["", "coloured", "heat", "fit"] = ""
 
-    def picked(self, wanted: Callable[[Column], bool]) -> Table | None:
+    @property
+    def largest(self) -> float:
+        """The largest absolute number, for the strength of colours; at least one point."""
+        cells = [cell for row in self.rows for cell in row if isinstance(cell, Number)]
+        return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
+
+    def pick(self, wanted: Callable[[Column], bool]) -> Table | None:
         """The columns without a group, which name a row, and those that are wanted; None where none of them is."""
         kept = [number for number, column in enumerate(self.columns) if not column.group or wanted(column)]
         if not any(self.columns[number].group for number in kept):

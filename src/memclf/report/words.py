@@ -40,6 +40,8 @@ MODELS = {
         "a memory classifier whose clusters are drawn at random, of the same sizes; a case goes where its name leads",
     ),
 }
+#: Models that the case studies alone have; an evaluation of one's own may use the same names for something else.
+OF_STUDIES = ("memory-paper", "sturdy", "careful", "augmented", "stage1-paper", "stage1-sturdy")
 #: What is said instead where there is no sturdy memory classifier to be compared with.
 WITHOUT_STURDY = {
     "stage1-balanced": "the same, but rare classes are weighed up",
@@ -121,8 +123,6 @@ TERMS = {
 
 #: What stands with a table or a figure, on the page and in Markdown.
 CAPTIONS = {
-    "contenders": "Mean over the corrupted conditions: filled points are accuracy, hollow ones balanced accuracy, "
-    "lines their 95 % intervals.",
     "severities": "Mean over the corruptions at each severity. Bands are 95 % intervals.",
     "thin": "Controls are drawn thin and without bands.",
     "undrawn": "Balanced controls are not drawn.",
@@ -131,8 +131,8 @@ CAPTIONS = {
     "ablation": "“+part”: that part alone, put on the memory classifier as the paper has it; “sturdy…”: the sturdy "
     "memory classifier with one part less, more or exchanged. The same networks answer in every row.",
     "memories": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",
-    "routes": "Left the test case, right the memory that it was routed to. A case that stays below the memory’s "
-    "threshold is unknown, as is one whose description is not trusted or that is too strange to the memory’s "
+    "routes": "Test cases, each with the memory that it was routed to. A case below the memory’s threshold is unknown, "
+    "or goes to the fallback; so does one whose description is not trusted or that is too strange to the memory’s "
     "classifier.",
     "overlays": "The expert feature’s own view of a picture, clean and corrupted. Where the numbers stay, the route "
     "stays.",
@@ -141,16 +141,6 @@ CAPTIONS = {
     "bounds": "The terms end to end, as shares. A bound that reaches the dashed line is vacuous.",
     "warnings": "Warnings count the controls that do as well as a memory classifier, in accuracy or in balanced "
     "accuracy: a gain that a control has too is no gain.",
-}
-
-#: Kinds of bounds, and what each of them is.
-BOUNDS = {
-    "compression": "from the training cases; memories are some of them, as here, and choosing them is paid for",
-    "direct": "from the training cases; for memories that come from elsewhere",
-    "cascade": "the paper’s bound, repaired",
-    "paper-min": "the paper’s bound, as printed",
-    "paper": "the paper’s simpler bound, as printed",
-    "held-out": "from the clean test cases, without any theory of learning: an interval for the share of errors",
 }
 
 MINUS = "−"
@@ -263,6 +253,15 @@ def _signed(number: float, digits: int, plus: bool) -> str:
     if not float(text):
         return f"±{text}" if plus else text
     return (MINUS if number < 0 else "+" if plus else "") + text
+
+
+def two_digits(value: Any) -> str:
+    """A similarity or a threshold.
+
+    >>> two_digits(0.666), two_digits(None)
+    ('0.67', '–')
+    """
+    return f"{value:.2f}" if isinstance(value, int | float) else "–"
 
 
 def missing(value: Any) -> bool:

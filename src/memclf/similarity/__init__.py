@@ -1,6 +1,10 @@
-"""What makes two cases alike: the expert's part of a memory classifier."""
+"""How alike two cases are: the part of a memory classifier that the expert gives."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from memclf.similarity.base import Similarity
+from memclf.similarity.choices import Choices
 from memclf.similarity.combine import CombinedSimilarity
 from memclf.similarity.function import FunctionSimilarity, Precomputed
 from memclf.similarity.numeric import CosineSimilarity, RBFSimilarity
@@ -9,7 +13,28 @@ from memclf.similarity.rank import RankSimilarity
 from memclf.similarity.table import GowerSimilarity
 from memclf.similarity.tree import TreeSimilarity
 
+#: The similarities of memclf by name. Model folders may name these and no others: loading one runs only code of
+#: memclf. So the list is written here by hand and cannot be changed, and no class can add itself.
+REGISTRY: Mapping[str, type[Similarity]] = MappingProxyType(
+    {
+        each.__name__: each
+        for each in (
+            RBFSimilarity,
+            RankSimilarity,
+            CosineSimilarity,
+            GowerSimilarity,
+            TreeSimilarity,
+            FunctionSimilarity,
+            Precomputed,
+            CombinedSimilarity,
+            RandomSimilarity,
+        )
+    }
+)
+
 __all__ = [
+    "REGISTRY",
+    "Choices",
     "CombinedSimilarity",
     "CosineSimilarity",
     "FunctionSimilarity",

@@ -6,7 +6,7 @@ describing (search, thresholds, routing) needs nothing but descriptions.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +17,19 @@ from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.exceptions import SimilarityError
 from memclf.protocols import Draws, Trusts, transforms
+from memclf.similarity.choices import Choices
+from memclf.similarity.columns import describe_other_values
 from memclf.similarity.features import compute_features, feature_argument, fit_features
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
+USE_GOWER = (
+    "Use GowerSimilarity, which compares numbers, categories and dates, or turn the columns into numbers with features="
+)
 
 
 class Similarity(BaseEstimator):
-    """Base of all similarities: write `compare`, and `_fit` and `_describe` if there is something to learn.
+    """Base of all similarities: define `compare`, and `_fit` and `_describe` if needed.
 
     Parameters common to all
     ------------------------
@@ -36,6 +41,9 @@ class Similarity(BaseEstimator):
     verbose : int
         Show a progress bar while extracting features.
     """
+
+    #: When two cases are alike, as the end of a sentence: "two cases are alike when ...". Pages show it.
+    label: ClassVar[str] = ""
 
     # Built-in similarities are in [0, 1], symmetric and reflexive by construction and skip the checks.
     lawful = False
@@ -79,6 +87,16 @@ class Similarity(BaseEstimator):
         """
         raise NotImplementedError(f"{type(self).__name__} must define compare(A, B)")
 
+    def choices(self, n: int) -> Choices:
+        """How many similarities training on n cases could have produced; bounds pay for them."""
+        if self.features is not None and transforms(self.features):
+            return self._choices(n) + Choices.unknown(f"the features ({type(self.features).__name__})")
+        return self._choices(n)
+
+    def _choices(self, n: int) -> Choices:
+        """`choices` without the features."""
+        return Choices.unknown(type(self).__name__)
+
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
         self.fitted_ = True
 
@@ -109,7 +127,16 @@ class NumericSimilarity(Similarity):
     accept_sparse: Any = False
 
     def _check(self, X: Any, *, fit: bool) -> Any:
-        return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+        if containers.is_table(X):  # first, so that an error about names comes before one about values
+            validate_data(self, X, reset=fit, skip_check_array=True)
+        try:
+            return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+        except (TypeError, ValueError) as error:
+            if others := describe_other_values(X):
+                raise ValueError(
+                    f"{type(self).__name__} needs numbers, but these columns hold other values: {others}. {USE_GOWER}"
+                ) from error
+            raise
 
     def _extract(self, cases: Cases, y: Any, *, fit: bool, counted: Array | None = None) -> Any:
         F = super()._extract(cases, y, fit=fit, counted=counted)
@@ -134,10 +161,26 @@ def rows_of_numbers(F: Any) -> Array:
     if isinstance(F, np.ndarray) and F.dtype == object and F.ndim == 1:  # from a function, case by case
         lengths = {np.size(row) for row in F}
         if len(lengths) > 1:
-            raise ValueError(f"the feature function returned rows of different lengths: {sorted(lengths)}")
+            raise ValueError(
+                f"the feature function returned rows of different lengths: {sorted(lengths)}. A function given as "
+                "features gets one case at a time. If it takes all cases at once, give "
+                "features=sklearn.preprocessing.FunctionTransformer(function)"
+            )
         F = np.array([np.ravel(row) for row in F])
-    F = np.asarray(F, dtype=np.float64)
+    try:
+        F = np.asarray(F, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if others := describe_other_values(F):
+            raise ValueError(
+                f"the features returned values that are not numbers, in these columns: {others}. {USE_GOWER}"
+            ) from error
+        raise
     return F if F.ndim > 1 else F[:, None]
+
+
+def choices_of(similarity: Any, n: int) -> Choices:
+    """`Similarity.choices` of any object that can fit, describe and compare."""
+    return similarity.choices(n) if isinstance(similarity, Similarity) else Choices.unknown(type(similarity).__name__)
 
 
 def _take(y: Any, rows: Array) -> Any:
@@ -180,7 +223,7 @@ def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
 
 def trust(similarity: Any, X: Any) -> Any:
     """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
-    return similarity.trust(_argument(similarity, X)) if isinstance(similarity, Trusts) else None
+    return similarity.trust(Cases.of(X).data) if isinstance(similarity, Trusts) else None
 
 
 def _argument(similarity: Any, X: Any) -> Any:
@@ -197,7 +240,7 @@ def is_lawful(similarity: Any) -> bool:
 
 
 class OutOfRange(SimilarityError):
-    """A value that is no similarity, at row i and column j of a block; `compared` gives the cases their names."""
+    """A value outside [0, 1] at row i and column j of a block; `compared` names the cases."""
 
     def __init__(self, i: int, j: int, value: float):
         super().__init__(f"the similarity at row {i} and column {j} is {value}, not a number from 0 to 1")
@@ -205,7 +248,7 @@ class OutOfRange(SimilarityError):
 
 
 def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Array:
-    """Similarities of `A` and `B`, checked; `rows` and `columns` are the names of the cases in messages."""
+    """Similarities of `A` and `B`, checked; messages name cases by `rows` and `columns`."""
     try:
         return checked(similarity, similarity.compare(A, B), (len(rows), len(columns)))
     except OutOfRange as error:
@@ -246,5 +289,5 @@ def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:
 
 
 def case_name(position: int) -> str:
-    """How messages call a case: training cases by row, cases to be answered by their place in the batch."""
+    """The name of a case in messages: its row in training, or its place in the batch."""
     return f"case {position}" if position >= 0 else f"new case {-position - 1}"

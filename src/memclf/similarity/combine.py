@@ -14,18 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.protocols import Compares
-from memclf.similarity.base import Similarity, checked, describe, fit_describe, is_lawful, trust
+from memclf.similarity.base import Similarity, checked, choices_of, describe, fit_describe, is_lawful, trust
+from memclf.similarity.choices import Choices
 
 
 class CombinedSimilarity(Similarity, _BaseComposition):
-    """Several opinions on what makes two cases alike, joined into one.
+    """Several similarities, joined into one by product, mean, minimum or maximum.
 
     Parameters
     ----------
     similarities : list of (name, similarity)
         The parts. Their parameters can be set and tuned as ``name__parameter``.
     how : {"product", "mean", "min", "max"}
-        "product" and "min" ask for likeness in all respects, "max" in any, "mean" trades one for another.
+        With "product" and "min" two cases must be alike for all parts, with "max" for one of them; with "mean" one
+        part can make up for another.
     weights : sequence or None
         For "mean" the weight of each part, for "product" its exponent. None: equal.
 
@@ -46,6 +48,8 @@ class CombinedSimilarity(Similarity, _BaseComposition):
            [0., 1.]])
     """
 
+    label = "several other similarities agree"
+
     def __init__(self, similarities: Any, how: str = "product", *, weights: Any = None):
         self.similarities = similarities
         self.how = how
@@ -61,6 +65,9 @@ class CombinedSimilarity(Similarity, _BaseComposition):
     @property
     def lawful(self) -> bool:  # type: ignore[override]
         return all(is_lawful(part) for _, part in self.similarities)
+
+    def choices(self, n: int) -> Choices:
+        return sum((choices_of(part, n) for part in self.similarities_), Choices())
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         self._validate()

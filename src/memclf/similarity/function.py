@@ -1,4 +1,4 @@
-"""The user's own function, or the user's own matrix, as a similarity."""
+"""A function or a matrix of the user as a similarity."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from sklearn.utils.validation import validate_data
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.similarity.base import Similarity, positive_weights, rows_of_numbers
+from memclf.similarity.choices import Choices
 
-WORTH_SHARING = 0.05  # seconds of work from which on workers are asked
+WORTH_SHARING = 0.05  # seconds of work that are worth starting workers for
 
 
 class FunctionSimilarity(Similarity):
-    """An expert's function as a similarity.
+    """A similarity that is computed by a function of two cases.
 
     Parameters
     ----------
@@ -44,6 +45,9 @@ class FunctionSimilarity(Similarity):
     >>> similarity.get_params()["scale"]
     10.0
     """
+
+    label = "a function of the user says so"
+    _pace = 0.0  # seconds that the function took for a pair, last time
 
     def __init__(
         self,
@@ -84,12 +88,15 @@ class FunctionSimilarity(Similarity):
                 f"the function's keyword arguments {sorted(reserved)} have names that FunctionSimilarity uses "
                 "itself; rename them in the function"
             )
-        strange = set(self._parameters) - set(_keywords(self.function, ()))
-        if strange and not _takes_anything(self.function):
+        extra = set(self._parameters) - set(_keywords(self.function, ()))
+        if extra and not _takes_any_keyword(self.function):
             raise TypeError(
-                f"{self.name} has no keyword arguments {sorted(strange)}; it has {sorted(_keywords(self.function, ()))}"
+                f"{self.name} has no keyword arguments {sorted(extra)}; it has {sorted(_keywords(self.function, ()))}"
             )
         super()._fit(F, y, sample_weight)
+
+    def _choices(self, n: int) -> Choices:
+        return Choices()
 
     def _check(self, X: Any, *, fit: bool) -> Any:
         if containers.count(X) == 0:
@@ -107,7 +114,7 @@ class FunctionSimilarity(Similarity):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.no_validation = True  # what a case may be is between the user and the function
+        tags.no_validation = True  # a case may be whatever the function takes
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
@@ -123,10 +130,10 @@ class FunctionSimilarity(Similarity):
         workers = effective_n_jobs(self.n_jobs)
         n = containers.count(B)
         pairs = containers.count(A) * n
-        if workers == 1 or pairs * getattr(self, "_pace", 0.0) < WORTH_SHARING:
+        if workers == 1 or pairs * self._pace < WORTH_SHARING:
             start = time.perf_counter()
             block = _pairs(self.function, A, B, self._parameters)
-            self._pace = (time.perf_counter() - start) / max(1, pairs)  # seconds for a pair, to decide next time
+            self._pace = (time.perf_counter() - start) / max(1, pairs)
             return block
         parts = containers.chunks(n, -(-n // (4 * workers)))
         run = Parallel(n_jobs=self.n_jobs)
@@ -165,7 +172,7 @@ def _keywords(function: Any, besides: Any) -> dict[str, Any]:
     }
 
 
-def _takes_anything(function: Any) -> bool:
+def _takes_any_keyword(function: Any) -> bool:
     try:
         kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):
@@ -174,11 +181,10 @@ def _takes_anything(function: Any) -> bool:
 
 
 class Precomputed(Similarity):
-    """Similarities computed elsewhere.
+    """Similarities that the user has computed; X is their matrix.
 
     ``fit`` takes the square matrix of the training cases. Later, ``X[i, j]`` is the similarity of training case
-    j (as a memory) to new case i, one column per training case, as for scikit-learn's precomputed kernels. The
-    only similarity for which an n x n array exists.
+    j (as a memory) to new case i, one column per training case, as for scikit-learn's precomputed kernels.
 
     Examples
     --------
@@ -187,6 +193,8 @@ class Precomputed(Similarity):
     >>> similarity.compare(Z[:1], similarity.describe([[0.7, 0.1]]))
     array([[0.7]])
     """
+
+    label = "a matrix of the user says so"
 
     def __init__(self) -> None:
         pass
@@ -202,6 +210,9 @@ class Precomputed(Similarity):
             )
         self.fitted_ = True
         return np.hstack([np.arange(len(X), dtype=np.float64)[:, None], X])
+
+    def _choices(self, n: int) -> Choices:
+        return Choices()
 
     def _check(self, X: Any, *, fit: bool) -> Any:
         return validate_data(self, X, reset=fit, dtype=np.float64)

@@ -15,6 +15,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from memclf._numbers import Array
 from memclf.cases import distinct
 from memclf.similarity.base import NumericSimilarity
+from memclf.similarity.choices import Choices
 
 FEW = 16
 FAR = 20.0  # gamma times squared length, up to which a rounded product keeps similarities within 1e-13
@@ -50,6 +51,8 @@ class RBFSimilarity(NumericSimilarity):
            [0.368, 1.   ]])
     """
 
+    label = "they are near in Euclidean distance"
+
     def __init__(
         self, gamma: float | None = None, *, features: Any = None, n_jobs: int | None = None, verbose: int = 0
     ):
@@ -70,13 +73,19 @@ class RBFSimilarity(NumericSimilarity):
         # Centring a sparse matrix would fill it.
         self.centre_ = np.zeros(F.shape[1]) if sp.issparse(F) else np.median(rows, axis=0)
 
+    def _choices(self, n: int) -> Choices:
+        if self.gamma is not None:
+            return Choices()
+        learned = "its scale, gamma, was taken from the cases (not from their labels), and that is not counted"
+        return Choices(0.0, False, (f"{learned}; give gamma",))
+
     def _describe(self, F: Any) -> Any:
         if sp.issparse(F):
             return F if not self.centre_.any() else F.toarray() - self.centre_
         return F - self.centre_
 
     def compare(self, A: Any, B: Any) -> Array:
-        gamma = getattr(self, "gamma_", self.gamma)
+        gamma = getattr(self, "gamma_", self.gamma)  # with gamma given, compare works before fit
         if gamma is None:
             raise NotFittedError("RBFSimilarity has no scale yet: fit it first, or give gamma")
         # Slightly smaller norms make the distance of a case to itself exactly zero in spite of rounding.
@@ -92,7 +101,8 @@ class RBFSimilarity(NumericSimilarity):
             exponent = np.hstack([2 * gamma * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
         far = np.flatnonzero(-a[:, 0] > FAR)
         if len(far) and not sp.issparse(A) and not sp.issparse(B):
-            # Far from the centre a product loses digits. Asking the memories alone keeps answers free of the batch.
+            # Far from the centre a product loses digits. The test looks at A, the memories, so that the answer for a
+            # case does not depend on the other cases of its batch.
             exponent[far] = -gamma * cdist(A[far], B, "sqeuclidean")
         np.minimum(exponent, 0.0, out=exponent)
         return np.asarray(np.exp(exponent, out=exponent))
@@ -105,7 +115,7 @@ def _squares(A: Any) -> Array:
 
 
 def _halved(F: Any, times: Array) -> Any:
-    """Each row, halved as often as said. That is exact, and keeps squares within the range of numbers."""
+    """Each row, halved `times` times: exact, and squares stay within the range of floats."""
     if not sp.issparse(F):
         return np.ldexp(F, -times[:, None])
     halved = F.copy()
@@ -118,7 +128,7 @@ def _median_gamma(rows: Any) -> float:
         rows = rows[np.sort(np.random.default_rng(0).choice(rows.shape[0], MEDIAN_SAMPLE, replace=False))]
     rows = rows.toarray() if sp.issparse(rows) else rows
     if len(rows) < 2:
-        return 1.0  # one distinct case: any scale says the same
+        return 1.0  # with one distinct case every scale gives the same similarities
     with np.errstate(divide="ignore", over="ignore"):
         gamma = float(1 / (2 * np.median(pdist(rows, "sqeuclidean"))))
     if not 0 < gamma < np.inf:
@@ -130,7 +140,7 @@ def _median_gamma(rows: Any) -> float:
 
 
 class CosineSimilarity(NumericSimilarity):
-    """Cosine of the angle between two rows, negative values counted as 0.
+    """Cosine of the angle between two rows; negative values count as 0.
 
     Rows of zeros have no direction: they are alike among themselves (1) and unlike all others (0).
     Sparse rows (for instance of a ``TfidfVectorizer``) are kept sparse.
@@ -143,12 +153,16 @@ class CosineSimilarity(NumericSimilarity):
     array([[1.   , 0.707, 0.   ]])
     """
 
+    label = "they point in the same direction"
     accept_sparse = "csr"
 
     def __init__(self, *, features: Any = None, n_jobs: int | None = None, verbose: int = 0):
         self.features = features
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _choices(self, n: int) -> Choices:
+        return Choices()
 
     def _describe(self, F: Any) -> Any:
         largest = np.asarray(abs(F).max(axis=1).todense() if sp.issparse(F) else np.abs(F).max(axis=1)).reshape(-1)

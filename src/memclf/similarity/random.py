@@ -1,4 +1,4 @@
-"""Chance in the place of an expert: the control that clusters must beat."""
+"""A random similarity: the control that an expert's similarity must beat."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from memclf.similarity.base import Similarity
 
 
 class RandomSimilarity(Similarity):
-    """Two cases are alike when chance put them into the same group: clusters that mean nothing, of given sizes.
+    """Two cases are alike when they were drawn into the same random group.
 
-    A memory classifier with it has as many local classifiers, trained on as many cases each, as the one that it is
-    the control of. The group of an image depends on its key alone, so that it stays the same under corruption.
+    It is a control: a memory classifier with random groups of the sizes of another one's clusters has as many local
+    classifiers, trained on as many cases each. The group of an image depends on its key alone, so that it stays the
+    same under corruption.
 
     Parameters
     ----------
     sizes : sequence of int
-        Sizes of the clusters to be imitated; groups are drawn with these odds.
+        Sizes of the clusters to imitate; a case is drawn into each group with a probability in proportion.
     random_state : int
     """
 
+    label = "they were drawn into the same random group"
     lawful = True
 
     def __init__(self, sizes: Any = (1, 1), *, random_state: int = 0):
@@ -33,7 +35,7 @@ class RandomSimilarity(Similarity):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Nothing to learn. Returns self."""
+        """Return self; there is nothing to learn."""
         self.fitted_ = True
         return self
 
@@ -50,8 +52,8 @@ class RandomSimilarity(Similarity):
     def _draw(self, X: Any, position: int) -> float:
         key = X.key(position) if isinstance(X, Collection) else None
         name = joblib.hash(containers.take(X, np.array([position]))) if key is None else key
-        seen = hashlib.blake2b(f"{self.random_state} {name}".encode(errors="backslashreplace"), digest_size=8)
-        return int.from_bytes(seen.digest(), "little") / 2**64
+        digest = hashlib.blake2b(f"{self.random_state} {name}".encode(errors="backslashreplace"), digest_size=8)
+        return int.from_bytes(digest.digest(), "little") / 2**64
 
     def compare(self, A: Any, B: Any) -> Array:
         return np.equal.outer(np.asarray(A)[:, 0], np.asarray(B)[:, 0]).astype(np.float64)

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.similarity.choices import Choices
 from memclf.similarity.numeric import RBFSimilarity
 
 
 class RankSimilarity(RBFSimilarity):
-    """`RBFSimilarity` of ranks: every column is replaced by the share of training cases that have less.
+    """`RBFSimilarity` of ranks: two cases are alike when few training cases lie between.
 
-    It needs no choice of scale and does not mind skewed numbers: between 1 % and 2 % of a leaf affected lie as many
-    cases, perhaps, as between 10 % and 40 %. Memories come out where the cases are. Beyond the training numbers the
-    rank goes on, by 1 for every width of their range, so what lies far outside is like nothing. In a gap between them
-    a case lies between the two sides, however wide the gap.
+    Every number is replaced by its rank, the share of training cases with a smaller one.
+    Ranks need no scale, and skewed columns do no harm: between 1 % and 2 % of a leaf affected there may lie as many
+    cases as between 10 % and 40 %. Outside the range of the training numbers the rank continues, by 1 for every width
+    of the range, so a number far outside is similar to none. Within a gap between training numbers the rank is
+    interpolated, however wide the gap.
 
     Parameters
     ----------
@@ -40,6 +42,7 @@ class RankSimilarity(RBFSimilarity):
     array([0.939, 1.   , 0.939, 0.779])
     """
 
+    label = "few training cases lie between them"
     accept_sparse: Any = False
 
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
@@ -53,6 +56,9 @@ class RankSimilarity(RBFSimilarity):
             self.ranks_.append(np.cumsum(share) - share / 2)  # equal numbers share the middle of their ranks
         super()._fit(self._ranked(F), y, sample_weight)
 
+    def _choices(self, n: int) -> Choices:
+        return Choices.unknown(type(self).__name__)
+
     def _describe(self, F: Any) -> Any:
         return super()._describe(self._ranked(F))
 
@@ -62,7 +68,7 @@ class RankSimilarity(RBFSimilarity):
 
 
 def _rank(column: Array, values: Array, ranks: Array) -> Array:
-    """Between training numbers in proportion; beyond them it goes on, by 1 for every width of their range."""
+    """Interpolate ranks between training numbers; outside, add 1 for every width of the range."""
     width = values[-1] - values[0]
     outside = column - np.clip(column, values[0], values[-1])
     return np.interp(column, values, ranks) + outside / (width if width > 0 else 1.0)

@@ -26,7 +26,7 @@ def resolve_similarity(similarity: Any) -> Any:
     return similarity if isinstance(similarity, Compares) else FunctionSimilarity(similarity)
 
 
-def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
+def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int | None) -> Any:
     """A fresh copy, ready to fit, that works with as many workers and words as the estimator it is part of."""
     fresh = clone(resolve_similarity(similarity), safe=False)
     for part in [part for _, part in fresh.similarities] if isinstance(fresh, CombinedSimilarity) else [fresh]:

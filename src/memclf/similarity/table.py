@@ -11,14 +11,15 @@ from sklearn.utils.validation import check_array, validate_data
 from memclf._numbers import Array
 from memclf.cases import containers
 from memclf.similarity.base import Similarity
+from memclf.similarity.columns import columns_of, holds_numbers, is_missing
 
 MISSING = {"half": 0.5, "ignore": 0.0, "unlike": 0.0}
 
 
 class GowerSimilarity(Similarity):
-    """Weighted mean over the columns of how alike two records are, after Gower.
+    """Weighted mean over the columns of how similar two records are (Gower 1971).
 
-    Numbers and dates: ``1 - |a - b| / range`` (the range seen in training, never below 0). Categories: 1 if
+    Numbers and dates: ``1 - |a - b| / range``, with the range of the training cases, and at least 0. Categories: 1 if
     equal, 0 if not.
 
     Parameters
@@ -29,9 +30,9 @@ class GowerSimilarity(Similarity):
     categorical : "auto" or sequence
         Names or positions of the columns to treat as categories. "auto": all that are not numbers.
     missing : {"half", "ignore", "unlike"}
-        How a column counts that one of two records lacks: as 0.5; not at all (Gower's way: records with gaps
-        then look alike to everybody, and become memories); as 0. A column that both lack counts as 1, or under
-        "ignore" not at all.
+        How a column counts that one of two records lacks: as 0.5; not at all (as in Gower's paper; records with
+        gaps are then similar to many others, and become memories); as 0. A column that both lack counts as 1, or
+        with "ignore" not at all.
     features, n_jobs, verbose
         See `Similarity`.
 
@@ -54,6 +55,7 @@ class GowerSimilarity(Similarity):
     array([[1.  , 0.25, 0.25]])
     """
 
+    label = "their columns agree on average: numbers, categories and gaps"
     lawful = True
 
     def __init__(
@@ -84,41 +86,42 @@ class GowerSimilarity(Similarity):
     def _fit(self, F: Any, y: Any, sample_weight: Any) -> None:
         if self.missing not in MISSING:
             raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}; got {self.missing!r}")
-        columns = _columns(F)
+        columns = columns_of(F)
         self.columns_ = list(columns)
         if isinstance(self.categorical, str) and self.categorical != "auto":
             raise ValueError(f"categorical must be 'auto' or a list of columns, got {self.categorical!r}")
         chosen = None if isinstance(self.categorical, str) else set(self.categorical)
-        declared = [str(dtype) == "category" for dtype in F.dtypes] if hasattr(F, "iloc") else [False] * len(columns)
-        self._no_strangers("categorical", chosen or ())
+        dtypes = F.dtypes if containers.is_table(F) else [values.dtype for values in columns.values()]
+        declared = [str(dtype) == "category" for dtype in dtypes]
+        self._check_names("categorical", chosen or ())
         self.categories_: list[Array | None] = []
         ranges = []
         for position, (name, values) in enumerate(columns.items()):
-            as_category = name in chosen or position in chosen if chosen is not None else not _numeric(values)
+            as_category = name in chosen or position in chosen if chosen is not None else not holds_numbers(values)
             if as_category or (chosen is None and declared[position]):
                 self.categories_.append(_known(values))
                 ranges.append(1.0)
             else:
                 self.categories_.append(None)
                 numbers = _numbers(name, values)
-                seen = numbers[np.isfinite(numbers)]
-                ranges.append(float(np.ptp(seen)) if len(seen) else 0.0)
+                finite = numbers[np.isfinite(numbers)]
+                ranges.append(float(np.ptp(finite)) if len(finite) else 0.0)
         self.ranges_ = np.array(ranges)
         self.weights_ = self._weights()
 
-    def _no_strangers(self, what: str, names: Any) -> None:
-        strange = [
+    def _check_names(self, what: str, names: Any) -> None:
+        unknown = [
             name
             for name in names
             if name not in self.columns_ and not (isinstance(name, int) and 0 <= name < len(self.columns_))
         ]
-        if strange:
-            raise ValueError(f"{what} names columns that X does not have: {strange}; X has {self.columns_}")
+        if unknown:
+            raise ValueError(f"{what} names columns that X does not have: {unknown}; X has {self.columns_}")
 
     def _weights(self) -> Array:
         weights = np.ones(len(self.columns_))
         if isinstance(self.weights, Mapping):
-            self._no_strangers("weights", self.weights)
+            self._check_names("weights", self.weights)
             for name, value in self.weights.items():
                 weights[self.columns_.index(name) if name in self.columns_ else name] = value
         elif self.weights is not None:
@@ -131,7 +134,7 @@ class GowerSimilarity(Similarity):
         return weights
 
     def _describe(self, F: Any) -> Array:
-        columns = _columns(F)
+        columns = columns_of(F)
         described = np.empty((containers.count(F), len(columns)))
         for position, (name, values) in enumerate(columns.items()):
             known = self.categories_[position]
@@ -169,31 +172,11 @@ class GowerSimilarity(Similarity):
         return tags
 
 
-def _columns(F: Any) -> dict[Any, Array]:
-    if containers.is_table(F):
-        return {name: np.asarray(F[name].to_numpy()) for name in F.columns}
-    F = np.array([np.ravel(row) for row in F], dtype=object) if np.ndim(F) == 1 else np.asarray(F)
-    return {position: F[:, position] for position in range(F.shape[1])}
-
-
-def _missing(value: Any) -> bool:
-    return value is None or str(value) in ("<NA>", "NaT") or bool(value != value)
-
-
-def _numeric(values: Array) -> bool:
-    if values.dtype.kind in "fiumM":
-        return True
-    return values.dtype == object and all(
-        _missing(value) or (isinstance(value, (int, float, np.number)) and not isinstance(value, bool))
-        for value in values
-    )
-
-
 def _numbers(name: Any, values: Array) -> Array:
     if values.dtype.kind in "mM":  # dates and durations
         return np.where(np.isnat(values), np.nan, values.astype("int64").astype(np.float64))
     if values.dtype == object:
-        values = np.array([np.nan if _missing(value) else value for value in values], dtype=object)
+        values = np.array([np.nan if is_missing(value) else value for value in values], dtype=object)
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -202,11 +185,11 @@ def _numbers(name: Any, values: Array) -> Array:
 
 def _known(values: Array) -> Array:
     return containers.object_array(
-        sorted({v for v in values.tolist() if not _missing(v)}, key=lambda v: (str(type(v)), v))
+        sorted({v for v in values.tolist() if not is_missing(v)}, key=lambda v: (str(type(v)), v))
     )
 
 
 def _codes(values: Array, known: Array) -> Array:
-    """The number of each category; categories never seen in training get -1 and so equal none that were."""
+    """The number of each category; -1 for categories that training did not have."""
     number = {value: float(code) for code, value in enumerate(known)}
-    return np.array([np.nan if _missing(v) else number.get(v, -1.0) for v in values.tolist()])
+    return np.array([np.nan if is_missing(v) else number.get(v, -1.0) for v in values.tolist()])

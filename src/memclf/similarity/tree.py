@@ -1,4 +1,4 @@
-"""The paper's similarity: a decision tree on expert features says what makes two cases alike."""
+"""The paper's similarity: a decision tree on expert features."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sklearn.utils.validation import column_or_1d
 
 from memclf._numbers import Array
 from memclf.similarity.base import NumericSimilarity
+from memclf.similarity.choices import Choices, log_trees
 
 
 class TreeSimilarity(NumericSimilarity):
-    """Two cases are alike when a decision tree, fitted to the training labels, puts them together.
+    """Two cases are alike when a decision tree, fitted to the labels, gives them one class.
 
     Parameters
     ----------
     graded : bool
-        False (the paper): 1 if the tree predicts the same class for both, else 0. There is one memory per
-        predicted class and the search has nothing to choose. True: the share of the way through the tree
-        that both go together (1 in the same leaf, 0 if they part at the root), so that the search and the
-        threshold matter.
+        False (the paper): 1 if the tree predicts the same class for both, else 0; there is then one memory for
+        each predicted class. True: the share of the path through the tree that both have in common (1 in the same
+        leaf, 0 if the paths part at the root), so that the search and the threshold matter.
     tree : DecisionTreeClassifier or None
         None: depth 3, at least 5 cases in a leaf.
     random_state : int or None
@@ -46,6 +46,8 @@ class TreeSimilarity(NumericSimilarity):
     >>> similarity.compare(similarity.describe([[0.2]]), similarity.describe([[0.9], [2.7]]))
     array([[1., 0.]])
     """
+
+    label = "a decision tree gives them the same class (graded: they share their path through it)"
 
     def __init__(
         self,
@@ -81,6 +83,16 @@ class TreeSimilarity(NumericSimilarity):
             self.table_ = np.array([[_shared(paths[a], paths[b]) for b in self.leaves_] for a in self.leaves_])
         else:
             self.table_ = np.eye(len(self.tree_.classes_))
+
+    def _choices(self, n: int) -> Choices:
+        tree = self.tree_
+        labels = 1 if self.graded else len(tree.classes_)  # graded: the leaves matter, not what they predict
+        width = int(tree.n_features_in_)
+        if tree.max_depth is None:
+            count = log_trees(n, width, labels, cuts=int(tree.tree_.n_leaves) - 1)
+            return Choices(count, False, ("the tree's size was not fixed beforehand: give it a max_depth",))
+        why = "its trees are counted, as if the n + 1 places to cut a feature had been fixed beforehand"
+        return Choices(log_trees(n, width, labels, depth=int(tree.max_depth)), None, (why,))
 
     def _describe(self, F: Any) -> Array:
         if self.graded:

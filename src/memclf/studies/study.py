@@ -1,79 +1,138 @@
-"""A case study: images for training and testing, the expert's features, and how the test images are corrupted."""
+"""What a case study is, and the images that it loads."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.settings import Settings
-from memclf.vision import ImageCollection
+from memclf.exceptions import StudyError
+from memclf.studies.settings import SCALES, Settings, check_settings
+
+if TYPE_CHECKING:
+    from memclf.vision import ImageCollection
 
 WORKERS = -1  # threads that make and describe images
 
 
 @dataclass(frozen=True)
-class Study:
-    """What the runner needs to know of a case study.
+class StudyData:
+    """The images of a study.
 
     Attributes
     ----------
-    name, title : str
     train, test : ImageCollection
         With labels and keys.
-    similarity : function of a feature's name
-        The expert's similarity, found with that feature ("robust" or "paper").
-    graded : function or None
-        The expert's similarity as a matter of degree, on the robust feature, and the settings of a memory classifier
-        that lay many memories along it; None where that does not pay.
-    features : function of a feature's name
-        What is joined to the network in feature augmentation.
     make : function of corruption and severity
         The test images under a condition.
     source : {"real", "generated"}
     note : str
-        Which data they are, for people.
+        One sentence that says which data these are.
     """
 
-    name: str
-    title: str
     train: ImageCollection
     test: ImageCollection
-    similarity: Callable[[str], Any]
-    graded: Callable[[], tuple[Any, dict[str, Any]]] | None
-    features: Callable[[str], Any]
     make: Callable[[str, int], ImageCollection]
     source: str
     note: str
 
-    def groups(self, images: ImageCollection) -> Array | None:
-        """Which images belong together: those of one face, where faces are known; None: each stands for itself."""
-        faces = [row.get("face") for row in (images.info if images.info is not None else ())]
-        return np.array(faces, dtype=str) if faces and all(face is not None for face in faces) else None
-
     def digest(self) -> str:
-        """All that the run may depend on, in one word: another data set is another run."""
-        seen = hashlib.blake2b(digest_size=12)
+        """A hash of all images, labels and infos: with other data it is another run."""
+        found = hashlib.blake2b(digest_size=12)
         for images in (self.train, self.test):
             about = images.info if images.info is not None else [None] * len(images)
             labels = np.asarray(images.labels).tolist()
             for position, (path, label, info) in enumerate(zip(images.paths, labels, about, strict=True)):
-                seen.update(joblib.hash((images.key(position), label, info)).encode())
-                seen.update(np.ascontiguousarray(images[position]) if path is None else path.read_bytes())
+                found.update(joblib.hash((images.key(position), label, info)).encode())
+                if path is None:
+                    found.update(np.ascontiguousarray(images[position]))
+                elif path.is_file():  # a file that is missing is named when all images are checked
+                    found.update(path.read_bytes())
                 mask = (info or {}).get("mask")
                 if isinstance(mask, str) and mask:
-                    seen.update(Path(mask).read_bytes())
-        return seen.hexdigest()
+                    found.update(Path(mask).read_bytes())
+        return found.hexdigest()
 
 
-def corrupting(test: ImageCollection, settings: Settings) -> Callable[[str, int], ImageCollection]:
-    """Makes the test images under a condition, each by itself."""
+@dataclass(frozen=True)
+class Study:
+    """A case study: its name, images, expert features, and settings at each scale.
+
+    Attributes
+    ----------
+    name, title : str
+    question : str
+        What the study asks, as one sentence for its report.
+    load : function of Settings
+        Returns the images, real or generated.
+    features : function of a feature's name
+        The expert feature of that name; it is also joined to networks ("feature augmentation").
+    similarity : function of a feature's name
+        The expert's similarity, found with that feature.
+    scales : dict
+        Scale -> the settings that this study has there, beside those that every study has (`SCALES`).
+    feature_names : tuple of str
+        The features there are: "robust", and "paper" where the paper's is another one.
+    graded : function of the number of training images, or None
+        The expert's similarity as a matter of degree, on the robust feature, and parameters of a memory classifier
+        that place many memories along it. None where that does not pay.
+    published : tuple of str
+        Names of the paper's tables that belong to the study, in `memclf.studies.published`.
+    other_names : tuple of str
+        Other spellings of the name.
+    generated_note : str
+        What a report says of numbers on generated images; "": that they do not tell how well it does in the field.
+    """
+
+    name: str
+    title: str
+    question: str
+    load: Callable[[Settings], StudyData]
+    features: Callable[[str], Any]
+    similarity: Callable[[str], Any]
+    scales: Mapping[str, Mapping[str, Any]]
+    feature_names: tuple[str, ...] = ("robust", "paper")
+    graded: Callable[[int], tuple[Any, dict[str, Any]]] | None = None
+    published: tuple[str, ...] = ()
+    other_names: tuple[str, ...] = ()
+    generated_note: str = ""
+
+    def settings(self, scale: str = "quick", **asked: Any) -> Settings:
+        """The settings of a scale; values in `asked` replace them, None does not."""
+        if scale not in SCALES:
+            raise StudyError(f"there is no scale {scale!r}; the scales are {', '.join(SCALES)}")
+        if unknown := sorted(set(asked) - {each.name for each in fields(Settings)}):
+            raise StudyError(f"a study has no setting {', '.join(unknown)}")
+        chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
+        if "features" in chosen:  # the robust one always takes part, and comes first
+            chosen["features"] = tuple(dict.fromkeys(["robust", *chosen["features"]]))
+        settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
+        for name in settings.features:
+            if name not in self.feature_names:
+                has = "one feature" if len(self.feature_names) == 1 else "the features"
+                raise StudyError(f"the {self.name} study has {has}, {', '.join(self.feature_names)}; got {name!r}")
+        if not settings.corruptions:
+            from memclf.vision import corruptions
+
+            settings = replace(settings, corruptions=tuple(corruptions.PAPER))
+        check_settings(settings)
+        return settings
+
+
+def groups_of(images: ImageCollection) -> Array | None:
+    """The face of each image where all faces are known; None: images are independent."""
+    faces = [row.get("face") for row in (images.info if images.info is not None else ())]
+    return np.array(faces, dtype=str) if faces and all(face is not None for face in faces) else None
+
+
+def make_corrupted(test: ImageCollection, settings: Settings) -> Callable[[str, int], ImageCollection]:
+    """A function that makes the test images under a condition, each by itself."""
 
     def make(corruption: str, severity: int) -> ImageCollection:
         corrupted = test.corrupted(corruption, severity, preset=settings.preset, at=settings.corrupt_at)
@@ -82,7 +141,7 @@ def corrupting(test: ImageCollection, settings: Settings) -> Callable[[str, int]
     return make
 
 
-def where_corrupted(settings: Settings) -> str:
+def describe_corruptions(settings: Settings) -> str:
     """At which size corruptions act, and with which severities, in words."""
     if settings.corrupt_at is None:
         return f"corruptions act on each image at its own size, severities of {settings.preset}"
@@ -91,3 +150,7 @@ def where_corrupted(settings: Settings) -> str:
         f"corruptions act on images resized to {width} x {height} pixels and brought back to their size, severities of "
         f"{settings.preset}"
     )
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 from memclf.vision import ImageCollection
 from memclf.vision.features import ImageFeatures, draw_masks
-from memclf.vision.features.base import COLOURS
+from memclf.vision.features.outline import COLOURS, DARK, outline_masks
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(0, 256, (70, 12, 20, 3), dtype=np.uint8)
@@ -117,8 +117,8 @@ def test_an_overlay_shows_the_image_with_a_line_of_legend_per_mask():
     assert shown.dtype == np.uint8
     np.testing.assert_array_equal(shown[150, 150], [200, 200, 200])  # what lies inside a mask keeps its colour
     np.testing.assert_array_equal(shown[300, 300], [0, 0, 0])
-    strong = np.abs(shown[99, 150].astype(int) - COLOURS[0]).max()
-    assert strong < 60  # the line is around it, with soft edges
+    strong = np.abs(shown[97, 150].astype(int) - COLOURS[0]).max()
+    assert strong == 0  # the line is around it, between dark edges
     assert (image[150, 150] == 200).all()  # the image itself is left alone
 
 
@@ -137,3 +137,15 @@ def test_every_mask_is_drawn_even_when_there_are_more_than_colours():
 def test_a_mask_of_another_size_is_refused():
     with pytest.raises(ValueError, match=r"mask 'leaf' has shape \(3, 4\), the image \(5, 5\)"):
         draw_masks(np.zeros((5, 5, 3), dtype=np.uint8), {"leaf": np.zeros((3, 4), dtype=bool)})
+
+
+def test_outline_masks__line__has_dark_edges_and_leaves_the_inside_alone():
+    image = np.random.default_rng(0).integers(0, 256, (400, 400, 3), dtype=np.uint8)
+    mask = np.zeros((400, 400), dtype=bool)
+    mask[100:200, 100:200] = True
+    shown = outline_masks(image, {"square": mask}, (400, 400))
+    assert np.array_equal(shown[mask], image[mask])
+    assert shown.shape == image.shape
+    across = [tuple(shown[150, column].tolist()) for column in range(200, 205)]
+    assert across[:4] == [DARK, COLOURS[0], COLOURS[0], DARK]
+    assert np.array_equal(shown[150, 204], image[150, 204])

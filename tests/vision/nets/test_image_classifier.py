@@ -18,6 +18,7 @@ from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
 from memclf.vision.nets.data import Examples, prefetch, resize
+from memclf.vision.nets.run import weigh_classes
 from memclf.vision.nets.skorch_net import SCHEDULES
 from memclf.vision.nets.whitened_head import NORM, WhitenedHead
 from pictures import passes, squares, tiny
@@ -210,7 +211,7 @@ def test_the_head_is_trained_in_coordinates_of_its_own_and_turned_back():
 
 
 def test_a_named_backbone_with_random_weights_is_no_ground_for_a_head():
-    with pytest.warns(UserWarning, match="what resnet18 sees with random weights"):
+    with pytest.warns(UserWarning, match="the embeddings of resnet18 with random weights"):
         quick(backbone="resnet18", train="head", epochs=1).fit(X, Y)
 
 
@@ -263,14 +264,12 @@ def test_the_learning_rate_follows_its_schedule(name):
 
 def test_class_weights_are_those_of_scikit_learn():
     labels = np.array(["a"] * 30 + ["b"] * 15 + ["c"] * 3)
-    clf = quick(class_weight="balanced")
-    clf.classes_ = np.unique(labels)
-    np.testing.assert_allclose(clf._class_weights(np.searchsorted(clf.classes_, labels)), [48 / 90, 48 / 45, 48 / 9])
+    classes, codes = np.unique(labels, return_inverse=True)
+    np.testing.assert_allclose(weigh_classes("balanced", classes, codes), [48 / 90, 48 / 45, 48 / 9])
     only_two = np.array([0, 0, 0, 2])  # a cluster without "b"
-    np.testing.assert_allclose(clf._class_weights(only_two), [4 / 6, 1, 4 / 2])
-    clf.class_weight = {"c": 5.0, "a": 2.0}
-    np.testing.assert_allclose(clf._class_weights(np.array([0, 1, 2])), [2, 1, 5])
-    np.testing.assert_allclose(clf._class_weights(np.array([1, 0])), [2, 1, 5])
+    np.testing.assert_allclose(weigh_classes("balanced", classes, only_two), [4 / 6, 1, 4 / 2])
+    np.testing.assert_allclose(weigh_classes({"c": 5.0, "a": 2.0}, classes, np.array([0, 1, 2])), [2, 1, 5])
+    np.testing.assert_allclose(weigh_classes({"c": 5.0, "a": 2.0}, classes, np.array([1, 0])), [2, 1, 5])
     with pytest.raises(ValueError, match="class_weight names pink; the classes are .'blue', 'green', 'red'."):
         quick(class_weight={"pink": 2.0}).fit(X, Y)
 

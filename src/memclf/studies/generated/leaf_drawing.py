@@ -1,4 +1,7 @@
-"""How a leaf is drawn: outline, veins, symptoms, light. All lengths are in pixels of a picture 512 wide."""
+"""Drawing a leaf: outline, veins, symptoms, light.
+
+All lengths are in pixels of a picture 512 wide.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import field, opencv, planes, strips
+from memclf.studies.generated._common import field, opencv, planes, strips
 
 LENGTH = 512
 REACH = 3.0  # how far a halo is followed, in its widths
@@ -39,7 +42,7 @@ MOST_SPOTS = 45  # beyond, spots become larger instead
 
 
 class Shape(NamedTuple):
-    """A leaf lying along the picture: for every column the midrib's row and how far the blade reaches up and down."""
+    """A leaf along the picture: per column the row of the midrib and the reach of the blade."""
 
     along: Array  # 0 at the tip, 1 at the end of the stalk
     midrib: Array
@@ -60,7 +63,7 @@ class Symptoms(NamedTuple):
 
 
 def draw_shape(rng: np.random.Generator, height: int, width: int) -> Shape:
-    """An elliptic blade with a narrow tip, wavy margins and a stalk, filling the picture from side to side."""
+    """Draw an elliptic blade with narrow tip, wavy margins and stalk across the whole picture."""
     cv2 = opencv()
     first, last = rng.uniform(-0.01, 0.04, 2) * width
     along = ((np.arange(width) - first) / (width - first - last)).astype(np.float32)
@@ -88,7 +91,7 @@ def draw_shape(rng: np.random.Generator, height: int, width: int) -> Shape:
 
 
 class Canvas(NamedTuple):
-    """Where spots are laid: how deep inside one each pixel is, which spot that is, and what makes outlines ragged."""
+    """Where spots lie: depth inside a spot and its number per pixel, and noise for outlines."""
 
     depth: Array
     owner: Array

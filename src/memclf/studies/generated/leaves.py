@@ -1,4 +1,4 @@
-"""Pictures of coffee leaves with known severity, for where the real ones are not at hand."""
+"""Generated pictures of coffee leaves with known severity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, class_of, generator, indices, mark, write_csv
+from memclf.studies.generated._common import Drawn, class_of, generator, indices, mark, write_csv
 from memclf.studies.generated.leaf_drawing import (
     Shape,
     Symptoms,
@@ -37,7 +37,7 @@ class Leaf(NamedTuple):
 
 
 def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0, start: int = 0) -> ImageCollection:
-    """Pictures `start` to `start + n` of a collection without end, labelled with their severity, 0 to 4.
+    """Pictures `start` to `start + n` of an endless series, labelled with severities 0 to 4.
 
     One leaf each, on light ground, with spots as leaf miner, rust, phoma and cercospora leave them. Severities are as
     frequent as in the real data and mean the same: less than 0.1 % of the leaf affected, up to 5, 10, 15 %, and more.
@@ -81,7 +81,7 @@ def leaf_picture(height: int, width: int, seed: int, index: int) -> Array:
 
 
 def leaf_outlines(n: int, *, height: int = 256, width: int = 512, seed: int = 0, start: int = 0) -> list[Array]:
-    """The true outlines of the same pictures: 0 background, 1 leaf, 2 symptom, as `LeafColours.fit` wants them."""
+    """True outlines of these pictures for `LeafColours.fit`: 0 background, 1 leaf, 2 symptom."""
     _check_size(height, width)
     found = []
     for index in indices(n, seed, start):
@@ -91,7 +91,7 @@ def leaf_outlines(n: int, *, height: int = 256, width: int = 512, seed: int = 0,
 
 
 def plan(seed: int, index: int) -> tuple[Leaf, np.random.Generator]:
-    """What is known about a leaf, and the generator that its drawing goes on with."""
+    """The facts about a leaf, and the random generator to draw it with."""
     rng = generator(seed, index)
     severity = class_of(seed, index, SEVERITIES)
     if severity == 0:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, generator, indices
+from memclf.studies.generated._common import Drawn, generator, indices
 
 if TYPE_CHECKING:
     from memclf.vision import ImageCollection
@@ -16,7 +16,7 @@ COLOURS = ("red", "green", "blue")
 
 
 def colour_patches(n: int, size: int = 500, *, seed: int = 0, start: int = 0) -> ImageCollection:
-    """Pictures `start` to `start + n` of the colour study, with the names of the colours as labels.
+    """Pictures `start` to `start + n` of the colour study, labelled with their colours.
 
     On black, one patch whose side is a tenth of the picture's; its centre is uniform on all places where the patch
     fits, between pixels too, and a pixel belongs to it if it is less than half a side away from the centre, down and
@@ -59,7 +59,7 @@ def colour_patch(size: int, seed: int, index: int) -> Array:
 
 
 def draw_patch(centre: Array, channel: int, size: int, background: tuple[int, int, int] = (0, 0, 0)) -> Array:
-    """A patch around a centre (down, across): pixels nearer than half its side to it, both ways, have the colour."""
+    """Draw a square patch of pure colour around a centre (down, across)."""
     near = [np.abs(np.arange(size) - middle) < size / 20 for middle in centre]
     image = np.full((size, size, 3), background, dtype=np.uint8)
     image[np.ix_(*near)] = np.eye(3, dtype=np.uint8)[channel] * 255

@@ -1,4 +1,4 @@
-"""Photographs of skin with acne lesions whose class, box and outline are known, for where real ones are not at hand."""
+"""Generated photographs of skin with acne lesions of known class, box and outline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import Drawn, generator, indices, mark, write_csv
+from memclf.studies.generated._common import Drawn, generator, indices, mark, write_csv
 from memclf.studies.generated.skin_drawing import (
     KINDS,
     LENGTH,
@@ -83,13 +83,13 @@ def skin_photograph(size: int, seed: int, index: int) -> Array:
 
 
 def lesion_numbers(n_faces: int, *, size: int = LENGTH, seed: int = 0, start: int = 0) -> list[Array]:
-    """Where the lesions of the same photographs are: size x size each, 0 for skin, else the lesion's `number`."""
+    """Per photograph an array size x size: 0 for skin, else the `number` of the lesion."""
     _check_size(size)
     return [_numbered(size, plan(size, seed, index)[0]) for index in indices(n_faces, seed, start)]
 
 
 def plan(size: int, seed: int, index: int) -> tuple[list[Lesion], np.random.Generator]:
-    """The lesions of a face, and the generator that its drawing goes on with."""
+    """The lesions of a face, and the random generator to draw it with."""
     rng = generator(seed, index)
     mix = rng.dirichlet(np.array(FREQUENCIES) * 9)  # every face has its own
     lesions: list[Lesion] = []
@@ -112,7 +112,7 @@ def write_skin(
     start: int = 0,
     masks: bool = False,
 ) -> Path:
-    """Write photographs of so many faces in the layout that the acne study reads, and return the folder.
+    """Write photographs in the layout that the acne study reads, and return the folder.
 
     ``lesions.csv`` (file, split, label, face, x0, y0, x1, y1: one row per lesion) and ``photographs/FACE.jpg``. A
     face is in one split only. With `masks`, also ``masks/FACE.png``, lesions white, and a column `mask`.
@@ -148,7 +148,7 @@ def _name(index: int) -> str:
 
 
 def _apart(one: Lesion, other: Lesion) -> bool:
-    """Whether two outlines, however far they reach from the middle, cannot meet."""
+    """Whether two outlines cannot touch, even where they reach farthest."""
     return (one.x - other.x) ** 2 + (one.y - other.y) ** 2 > (WIDEST * (one.radius + other.radius)) ** 2
 
 

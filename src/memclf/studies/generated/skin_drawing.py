@@ -1,4 +1,4 @@
-"""How skin with lesions is drawn. All lengths are in pixels of a photograph 512 wide."""
+"""Drawing skin with lesions. All lengths are in pixels of a photograph 512 wide."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.studies.generated.drawn import field, opencv, planes, strips
+from memclf.studies.generated._common import field, opencv, planes, strips
 
 LENGTH = 512
 NARROWEST, WIDEST = 0.45, 1.7  # how near an outline may come to the middle, and how far it may go, in radii
@@ -130,7 +130,7 @@ def draw_photograph(rng: np.random.Generator, size: int, lesions: list[Lesion]) 
 
 
 def _skin(rng: np.random.Generator, size: int, tone: Array) -> Array:
-    """Skin without lesions: blotches, a net of fine lines, pores, a little shine, and moles on some."""
+    """Skin without lesions: blotches, fine lines, pores, a little shine, sometimes moles."""
     scale = size / LENGTH
     blotchy = field(rng, size, size, 60 * scale) + np.float32(0.7) * field(rng, size, size, 14 * scale)
     blotchy *= np.float32(rng.uniform(0.01, 0.035))

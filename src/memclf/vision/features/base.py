@@ -16,6 +16,7 @@ from memclf._numbers import Array
 from memclf._progress import track
 from memclf.cases import Computation
 from memclf.cases.containers import chunks
+from memclf.vision.features.outline import mask_colours, outline_masks
 from memclf.vision.files import Pixels, as_rgb
 from memclf.vision.images import READ_AHEAD, ImageCollection, as_images
 
@@ -23,7 +24,6 @@ Mask = NDArray[np.bool_]
 Masks = dict[str, Mask]
 Info = Mapping[str, Any]
 
-COLOURS = ((230, 25, 75), (0, 130, 200), (255, 225, 25), (60, 180, 75), (245, 130, 48), (145, 30, 180))
 SHOWN = 400  # pixels that the longer side of an overlay should have at least, or nearly
 
 
@@ -145,6 +145,20 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         numbers = np.atleast_1d(np.asarray(self.measure(image, info or {}), dtype=np.float64))
         return draw_masks(image, self.masks(image, info), dict(zip(self.names, numbers.tolist(), strict=False)))
 
+    def outline(self, image: Any, masks: Masks, side: int) -> tuple[Pixels, list[str]]:
+        """The image, at most `side` pixels long, with lines around the masks; and the colours of the lines."""
+        image = as_rgb(image, "image")
+        scale = side / max(image.shape[:2])
+        scale = int(scale) if scale > 1 else scale  # enlarged pixels stay sharp
+        size = (max(1, round(image.shape[1] * scale)), max(1, round(image.shape[0] * scale)))
+        colours = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in mask_colours(len(masks))]
+        return outline_masks(image, masks, size), colours
+
+    @property
+    def relates(self) -> bool:
+        """Whether the numbers of an image depend on the other images of the same call."""
+        return type(self).relate is not ImageFeatures.relate
+
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
@@ -167,20 +181,11 @@ def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None 
     """
     scale = max(1, round(SHOWN / max(image.shape[:2])))
     size = (image.shape[1] * scale, image.shape[0] * scale)
-    shown = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
-    line = max(1, round(max(size) / 800))
-    around = np.ones((2 * line + 1, 2 * line + 1), dtype=np.uint8)
-    bands, lines = [], []
-    for number, (name, mask) in enumerate(masks.items()):
-        if np.shape(mask) != image.shape[:2]:
-            raise ValueError(f"mask {name!r} has shape {np.shape(mask)}, the image {image.shape[:2]}")
-        colour = COLOURS[number % len(COLOURS)]
-        large = cv2.resize(mask.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
-        outlines = cv2.findContours(cv2.dilate(large, around), cv2.RETR_LIST, cv2.CHAIN_APPROX_NONE)[0]
-        lines.append((outlines, colour))
-        bands.append(_legend(f"{name}: {mask.mean():.1%} of the image", colour, size[0]))
-    for outlines, colour in reversed(lines):  # where masks touch, the first is drawn on top
-        cv2.drawContours(shown, outlines, -1, colour, line, cv2.LINE_AA)
+    shown = outline_masks(image, masks, size)
+    bands = [
+        _legend(f"{name}: {mask.mean():.1%} of the image", colour, size[0])
+        for (name, mask), colour in zip(masks.items(), mask_colours(len(masks)), strict=True)
+    ]
     bands += [_legend(f"{name} = {value:.3g}", None, size[0]) for name, value in (numbers or {}).items()]
     wide = max(part.shape[1] for part in (shown, *bands))
     return np.vstack([_widen(part, wide) for part in (shown, *bands)])

@@ -11,24 +11,20 @@ import numpy as np
 import torch
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, check_is_fitted, column_or_1d
 from torch import nn
 
 from memclf._numbers import Array
 from memclf._progress import say
-from memclf.cases import Computation
 from memclf.vision.files import as_height_width
 from memclf.vision.images import ImageCollection, as_images
-from memclf.vision.nets import backbones
 from memclf.vision.nets.data import EmbeddedExamples, Examples, held_out_split
-from memclf.vision.nets.network import Network
+from memclf.vision.nets.expert_features import fit_features, scale_features
+from memclf.vision.nets.network import Network, create_network, embed_images
 from memclf.vision.nets.recipes import Vanilla, get_recipe
-from memclf.vision.nets.run import Plan, own_randomness, run
-from memclf.vision.nets.weights import load_pretrained
+from memclf.vision.nets.run import Plan, own_randomness, run, weigh_classes
 from memclf.vision.nets.whitened_head import WhitenedHead
 
 TRAIN = ("all", "head")
@@ -50,7 +46,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     image_size : int or (height, width)
         Images are resized to it.
     recipe : str or Recipe
-        How it is trained: "vanilla", "augmix", "cutmix", "manifold_mixup", "noisymix", "adversarial".
+        How it is trained: a name of `memclf.vision.nets.RECIPES` ("vanilla", "augmix", ...), or an object.
     train : {"all", "head"}
         Fine-tune everything, or the last layer alone. The latter passes the images through the backbone once
         (with recipes other than vanilla, which change them, every time) and takes many more, but fast, epochs.
@@ -73,9 +69,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     local_epochs : int or None
         Epochs of local classifiers that start from the global one; None: as many as `epochs`.
     checkpoint : folder or None
-        Where training stands is written there after every epoch; the same fit, started again after an
-        interruption, goes on from it. What is finished is kept there too, so that an interrupted memory
-        classifier repeats nothing; remove the folder when all is done. Needs a `random_state`.
+        The state of training is written there after every epoch; the same fit, started again after an interruption,
+        goes on from it. Finished fits stay there too, so that an interrupted memory classifier repeats none of them;
+        remove the folder when all is done. Needs a `random_state`.
     device : str
         "auto": a GPU if there is one.
     predict_batch_size : int or None
@@ -163,28 +159,26 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    # ------------------------------------------------------------------------------------------------ training
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on images: an `ImageCollection`, an array of images, or a list of arrays or paths."""
         images, y = self._check_input(X, y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
-        if isinstance(self.class_weight, dict):
-            strange = sorted(map(str, set(self.class_weight) - set(self.classes_.tolist())))
-            if strange:
-                raise ValueError(f"class_weight names {', '.join(strange)}; the classes are {self.classes_.tolist()}")
         self.image_size_ = as_height_width(self.image_size, "image_size", least=8)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        F = self._fit_features(images, y)
+        self.features_: Any = None
+        self.scaler_: Any = None
+        if self.features is not None:
+            self.features_, self.scaler_ = fit_features(self.features, images, y)
+        F = self._scale_features(images)
         with own_randomness(self._device()):
             torch.manual_seed(seed)
-            network = self._build(0 if F is None else F.shape[1])
+            network = self._create_network(0 if F is None else F.shape[1])
         return self._train(network, images, y, F, sample_weight, seed)
 
     def continued(self, X: Any, y: Any, *, seed: int | None = None, sample_weight: Any = None) -> ImageClassifier:
-        """Another classifier that starts from this fitted one and trains on with other cases.
+        """Train another classifier on other cases, starting from this fitted one.
 
         It keeps all classes of this one. With `share_backbone` the backbone stays common to both and only the
         last layer is trained.
@@ -195,35 +189,33 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         local.train = "head" if self.share_backbone else self.train
         local.random_state = self.random_state if seed is None else seed
         images, y = local._check_input(X, y)
-        strange = sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist()))
-        if strange:
+        if strange := sorted(set(np.unique(y).tolist()) - set(self.classes_.tolist())):
             raise ValueError(f"the classifier was trained on the classes {self.classes_.tolist()}, not on {strange}")
         local.classes_, local.image_size_ = self.classes_, self.image_size_
         local.features_, local.scaler_ = self.features_, self.scaler_
-        shares = self.share_backbone or self.train == "head"  # then it does not change, and one will do
-        kept = [self.network_.architecture["backbone"]] + ([self.network_.backbone] if shares else [])
-        network = copy.deepcopy(self.network_, {id(each): each for each in kept})
-        F = local._features(images)
+        shares = self.share_backbone or self.train == "head"  # the backbone does not change
+        common = [self.network_.architecture["backbone"]] + ([self.network_.backbone] if shares else [])
+        network = copy.deepcopy(self.network_, {id(each): each for each in common})
+        F = local._scale_features(images)
         start = int(check_random_state(local.random_state).randint(2**31 - 1))
         return local._train(network, images, y, F, sample_weight, start)
 
     def _train(self, network: Network, images: ImageCollection, y: Array, F: Any, weights: Any, seed: int) -> Self:
         recipe = get_recipe(self.recipe)
-        if weights is not None:  # a case without weight is absent, also as somebody's partner in a mixture
+        if weights is not None:  # recipes must not mix a case without weight into others either
             weights = _check_sample_weight(weights, images, dtype=np.float32, ensure_non_negative=True)
-            if not weights.any():  # an old scikit-learn (1.6) lets it pass
+            if not weights.any():  # older versions of scikit-learn let it pass
                 raise ValueError("sample_weight is zero for every case, so there is nothing to learn from")
             there = np.flatnonzero(weights)
             images, y, weights, F = images[there], y[there], weights[there], None if F is None else F[there]
         codes = np.searchsorted(self.classes_, y)
-        cached = self.train == "head" and isinstance(recipe, Vanilla)
-        module: nn.Module = network
-        if cached:  # the backbone does not change: one pass through it is enough
+        class_weights = weigh_classes(self.class_weight, self.classes_, codes)
+        module: Network | WhitenedHead = network
+        if self.train == "head" and isinstance(recipe, Vanilla):  # embeddings do not change: one pass is enough
             say("embedding the training images", self.verbose)
             E = self._embed(images, network)
-            head = WhitenedHead(network.head, E)
-            examples: Examples = EmbeddedExamples(head.whiten(E), codes, F, weights, seed)
-            module = head
+            module = WhitenedHead(network.head, E)
+            examples: Examples = EmbeddedExamples(module.whiten(E), codes, F, weights, seed)
         else:
             examples = Examples(images, self.image_size_, codes, F, weights, recipe, seed).load_pixels()
         held_out = None
@@ -240,9 +232,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             optimizer=self.optimizer,
             schedule=self.schedule,
             label_smoothing=self.label_smoothing,
-            class_weights=self._class_weights(codes),
+            class_weights=class_weights,
             patience=None if held_out is None else self.early_stopping,
-            frozen=self.train == "head" and not cached,
+            frozen=self.train == "head" and module is network,
             checkpoint=self.checkpoint,
             device=self._device(),
             callbacks=list(self.callbacks or []),
@@ -255,63 +247,24 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.network_ = network.to("cpu")
         return self
 
-    def _build(self, n_features: int) -> Network:
-        backbone = backbones.build(copy.deepcopy(self.backbone), self.image_size_)
-        loaded = load_pretrained(backbone, self.backbone, self.pretrained)
+    def _create_network(self, n_features: int) -> Network:
+        size, n_classes = self.image_size_, len(self.classes_)
+        network, loaded = create_network(self.backbone, self.pretrained, size, n_classes, n_features)
         if self.train == "head" and not loaded and isinstance(self.backbone, str):
             warnings.warn(
-                f"train='head' trains the last layer on what {self.backbone} sees with random weights; give it "
+                f"train='head' trains the last layer on the embeddings of {self.backbone} with random weights; give it "
                 "pretrained weights, or use train='all'",
                 stacklevel=3,
             )
-        architecture = {
-            "backbone": self.backbone,
-            "size": self.image_size_,
-            "width": backbones.width_of(backbone.module, self.image_size_),
-            "n_classes": len(self.classes_),
-            "n_features": n_features,
-            "mean": backbone.mean,
-            "std": backbone.std,
-        }
-        network = Network.from_architecture(architecture, backbone.module)
-        return network.to(memory_format=torch.channels_last)
+        return network
 
-    def _class_weights(self, codes: Array) -> torch.Tensor | None:
-        if self.class_weight is None:
-            return None
-        weights = np.ones(len(self.classes_))
-        if isinstance(self.class_weight, dict):
-            weights[:] = [self.class_weight.get(label, 1.0) for label in self.classes_.tolist()]
-        else:
-            present = np.unique(codes)  # a cluster may lack some
-            weights[present] = compute_class_weight(self.class_weight, classes=present, y=codes)
-        return torch.as_tensor(weights, dtype=torch.float32)
-
-    def _fit_features(self, images: ImageCollection, y: Array) -> Array | None:
-        self.features_: Any = None
-        self.scaler_: Any = None
-        if self.features is None:
-            return None
-        self.features_ = clone(self.features).fit(images, y)
-        self.scaler_ = StandardScaler().fit(self._raw_features(images))
-        return self._features(images)
-
-    def _features(self, images: ImageCollection) -> Array | None:
-        return None if self.features_ is None else self.scaler_.transform(self._raw_features(images)).astype(np.float32)
-
-    def _raw_features(self, images: ImageCollection) -> Array:
-        F = np.asarray(self.features_.transform(images), dtype=np.float64)
-        if not np.isfinite(F).all():
-            bad = int(np.argmin(np.isfinite(F).all(axis=1)))
-            raise ValueError(f"features returned NaN or infinity (first: image {bad}); a network needs finite numbers")
-        return F
-
-    # --------------------------------------------------------------------------------------------- predicting
+    def _scale_features(self, images: ImageCollection) -> Array | None:
+        return None if self.features_ is None else scale_features(self.features_, self.scaler_, images)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each image."""
-        scores = self._scores(X)
-        return self.classes_[scores.argmax(axis=1)]
+        best = self._scores(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`."""
@@ -328,7 +281,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self._embed(as_images(X), self.network_)
 
     def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
-        """What the last layer sees of each image (with expert features, if there are any), its weights and biases."""
+        """The input of the last layer (embedding and expert features) of each image, its weights and its biases."""
         check_is_fitted(self, "network_")
         images, head = as_images(X), self.network_.head
         weight, bias = (each.detach().cpu().numpy().astype(np.float64) for each in (head.weight, head.bias))
@@ -360,36 +313,15 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return scores.cpu().numpy().astype(np.float64)
 
     def _join_features(self, E: Array, X: Any) -> Array:
-        F = self._features(as_images(X)) if self.features_ is not None else None
+        F = self._scale_features(as_images(X))
         return E if F is None else np.hstack([E, F])
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
-        if images.has_memory:  # another classifier with the same backbone may have seen them
-            backbone = network.architecture.get("backbone")
-            what = Computation(f"embedding {network.backbone_digest()}", backbone, ImageClassifier._pass)
-            return np.asarray(images.compute_once(what, lambda some: self._pass(some, network)))
-        return self._pass(images, network)
-
-    def _pass(self, images: ImageCollection, network: Network) -> Array:
-        device = torch.device(self._device())
-        network = network.to(device).eval()
-        out = np.empty((len(images), network.width), dtype=np.float32)
-        done = 0
-        with torch.inference_mode():
-            size = self.predict_batch_size or (16 if device.type == "cpu" else 128)
-            for batch in Examples(images, self.image_size_).batches(size, training=False):
-                out[done : done + len(batch)] = network.embed(batch.views[0].to(device)).cpu().numpy()
-                done += len(batch)
-        return out
-
-    # ----------------------------------------------------------------------------------------------- settings
+        return embed_images(network, images, self._device(), self.predict_batch_size)
 
     def _check_input(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
         if self.train not in TRAIN:
             raise ValueError(f"train must be one of {', '.join(map(repr, TRAIN))}; got {self.train!r}")
-        images = as_images(X)
-        if not len(images):
-            raise ValueError("there are no images to learn from")
         for name in ("predict_batch_size", "local_epochs", "early_stopping"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
@@ -398,15 +330,16 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("checkpoint needs a random_state: without one, no fit is the same as the one before")
         if y is None:
             raise ValueError("ImageClassifier requires y to be passed, but the target y is None")
-        y = np.asarray(column_or_1d(y, warn=True))
+        images, y = as_images(X), np.asarray(column_or_1d(y, warn=True))
+        if not len(images):
+            raise ValueError("there are no images to learn from")
         check_consistent_length(images, y)
         check_classification_targets(y)
         return images, y
 
     def _device(self) -> str:
-        if self.device != "auto":
-            return self.device
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        auto = "cuda" if torch.cuda.is_available() else "cpu"
+        return auto if self.device == "auto" else self.device
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

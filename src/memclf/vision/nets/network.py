@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from memclf.vision.nets.backbones import build, stages_of
+from memclf._numbers import Array
+from memclf.cases import Computation
+from memclf.vision.images import ImageCollection
+from memclf.vision.nets.backbones import build, stages_of, width_of
+from memclf.vision.nets.data import Examples
+from memclf.vision.nets.weights import load_pretrained
 
 
 class Network(nn.Module):
@@ -45,12 +52,13 @@ class Network(nn.Module):
         self.head = nn.Linear(width + n_features, n_classes)
         self.width, self.n_features = width, n_features
         self.architecture: dict[str, Any] = {}
+        self._digest: tuple[list[tuple[int, int]], str] | None = None
         self.register_buffer("mean", torch.tensor(mean, dtype=torch.float32).view(1, 3, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(std, dtype=torch.float32).view(1, 3, 1, 1), persistent=False)
 
     @classmethod
     def from_architecture(cls, architecture: dict[str, Any], backbone: nn.Module | None = None) -> Network:
-        """A network from a description of it, with fresh weights, or around a backbone that there is already.
+        """Build a network from its description, with fresh weights or around an existing backbone.
 
         The description holds `backbone` (a name or a function), `size`, `width`, `n_classes`, `n_features`, `mean`
         and `std`; it stays with the network as `architecture`.
@@ -63,6 +71,11 @@ class Network(nn.Module):
         return network
 
     @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of the images that it takes."""
+        return int(self.architecture["size"][0]), int(self.architecture["size"][1])
+
+    @property
     def stages(self) -> list[nn.Module]:
         """Parts of the backbone after which training recipes may mix."""
         return stages_of(self.backbone)
@@ -72,14 +85,19 @@ class Network(nn.Module):
         return self.backbone((pixels - self.mean) / self.std)
 
     def backbone_digest(self) -> str:
-        """The same for networks that embed images alike: what they are and all their weights but the head's."""
-        seen = hashlib.blake2b(repr(sorted(self._outline().items())).encode(), digest_size=16)
-        for name, value in self.backbone.state_dict().items():
-            seen.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
-        return seen.hexdigest()
+        """The same for networks that embed images alike: of the same kind, with equal weights but for the head."""
+        tensors = self.backbone.state_dict()
+        # Hashing takes longer than embedding an image; torch counts the changes of a tensor.
+        stamp = [(value.data_ptr(), value._version) for value in tensors.values()]
+        if self._digest is None or self._digest[0] != stamp:
+            digest = hashlib.blake2b(repr(sorted(self._outline().items())).encode(), digest_size=16)
+            for name, value in tensors.items():
+                digest.update(name.encode() + value.detach().cpu().contiguous().numpy().tobytes())
+            self._digest = stamp, digest.hexdigest()
+        return self._digest[1]
 
     def _outline(self) -> dict[str, Any]:
-        """What the description says of the backbone, a module of the user's own by its type and place in memory."""
+        """The backbone's part of the description; a user's own module is told by its type and place in memory."""
         outline = {name: self.architecture.get(name) for name in ("backbone", "size", "mean", "std")}
         if not isinstance(outline["backbone"], str):
             outline["backbone"] = f"{type(self.backbone).__qualname__} {id(self.backbone)}"
@@ -94,7 +112,7 @@ class Network(nn.Module):
 
 
 class WithFeatures(nn.Module):
-    """A network with the expert features of one batch put in, so that recipes see a function of images alone."""
+    """A network and the expert features of one batch: for recipes, a function of images alone."""
 
     def __init__(self, network: Network, features: Tensor | None):
         super().__init__()
@@ -112,3 +130,43 @@ class WithFeatures(nn.Module):
         """Scores of several versions of the same images, in one pass."""
         features = None if self.features is None else self.features.repeat(len(views), 1)
         return list(self.network(torch.cat(list(views)), features).chunk(len(views)))
+
+
+def create_network(
+    backbone: Any, pretrained: Any, size: tuple[int, int], n_classes: int, n_features: int
+) -> tuple[Network, bool]:
+    """A network to train from, and whether its backbone has pretrained weights; see `ImageClassifier`."""
+    built = build(copy.deepcopy(backbone), size)
+    loaded = load_pretrained(built, backbone, pretrained)
+    architecture = {
+        "backbone": backbone,
+        "size": size,
+        "width": width_of(built.module, size),
+        "n_classes": n_classes,
+        "n_features": n_features,
+        "mean": built.mean,
+        "std": built.std,
+    }
+    return Network.from_architecture(architecture, built.module).to(memory_format=torch.channels_last), loaded
+
+
+def embed_images(network: Network, images: ImageCollection, device: str, batch_size: int | None) -> Array:
+    """The penultimate layer, one row per image; a remembered collection passes an image through a backbone once."""
+
+    def compute(some: ImageCollection) -> Array:
+        place = torch.device(device)
+        placed = network.to(place).eval()
+        out = np.empty((len(some), network.width), dtype=np.float32)
+        done = 0
+        with torch.inference_mode():
+            size = batch_size or (16 if place.type == "cpu" else 128)
+            for batch in Examples(some, network.size).batches(size, training=False):
+                out[done : done + len(batch)] = placed.embed(batch.views[0].to(place)).cpu().numpy()
+                done += len(batch)
+        return out
+
+    if not images.has_memory:
+        return compute(images)
+    # The code that reads and embeds images belongs to the name, since rows may last on disk.
+    made = (f"embedding {network.backbone_digest()}", network.architecture.get("backbone"), Examples, Network.embed)
+    return np.asarray(images.compute_once(Computation(*made), compute))

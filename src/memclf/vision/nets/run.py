@@ -9,10 +9,13 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 import torch
+from sklearn.utils.class_weight import compute_class_weight
 from skorch.helper import predefined_split
 from torch import Tensor, nn
 
+from memclf._numbers import Array
 from memclf._progress import say
 from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
@@ -151,3 +154,18 @@ def _freeze_backbone(plan: Plan) -> Iterator[None]:
     finally:
         for each in weights:
             each.requires_grad_(True)
+
+
+def weigh_classes(class_weight: Any, classes: Array, codes: Array) -> Tensor | None:
+    """One weight per class, from scikit-learn's `class_weight` and the class numbers of the cases."""
+    if class_weight is None:
+        return None
+    weights = np.ones(len(classes))
+    if isinstance(class_weight, dict):
+        if strange := sorted(map(str, set(class_weight) - set(classes.tolist()))):
+            raise ValueError(f"class_weight names {', '.join(strange)}; the classes are {classes.tolist()}")
+        weights[:] = [class_weight.get(label, 1.0) for label in classes.tolist()]
+    else:
+        present = np.unique(codes)  # a cluster may lack some
+        weights[present] = compute_class_weight(class_weight, classes=present, y=codes)
+    return torch.as_tensor(weights, dtype=torch.float32)

@@ -1,0 +1,6 @@
+"""``python -m memclf.cli``."""
+
+from memclf.cli import app
+
+if __name__ == "__main__":
+    app()

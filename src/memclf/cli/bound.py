@@ -1,0 +1,121 @@
+"""``memclf bound``: what theory promises for a saved memory classifier."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+import memclf
+from memclf.cli.output import as_line, exit_on_error, fail, make_printable
+from memclf.exceptions import UntrustedTypeError
+
+if TYPE_CHECKING:
+    from memclf.bounds import Bound
+
+
+def bound(
+    model: Annotated[Path, typer.Argument(help="A folder written by memclf.save.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="The cases that the model was fitted on, in their order (for held-out: others): a .csv table, a .npz "
+            "file with X and y, a folder with one subfolder of images per class, or a .csv file that lists images."
+        ),
+    ],
+    label: Annotated[
+        str | None, typer.Option(help="Column with the labels. Default: the first of label, class, target, y.")
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="compression, direct, cascade, paper-min, paper, held-out, or all (but held-out); repeat it. "
+            "Default: compression."
+        ),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="A bound may fail with this probability.")] = 0.05,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What was fixed before these cases were seen: similarity, thresholds, memories or inputs; repeat it. "
+            "Default: nothing that the model does not show."
+        ),
+    ] = None,
+    complexity: Annotated[
+        str, typer.Option(help='Of the local classifiers: auto, "random labels" (a heuristic), or a number.')
+    ] = "auto",
+    plot: Annotated[Path | None, typer.Option(help="Draw the terms into this file, as bound.png.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
+    trusted: Annotated[
+        list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
+    ] = None,
+) -> None:
+    """Show what theory promises for a saved classifier: how many new cases are wrong at most."""
+    from memclf.bounds import Bound, bounds_of
+    from memclf.classifier import MemoryClassifier
+    from memclf.cli.read_data import read_cases
+
+    with exit_on_error(OSError, TypeError, ValueError):
+        try:
+            clf = memclf.load(model, trusted=trusted or ())
+        except UntrustedTypeError as error:
+            fail(f"{error}; here: {' '.join(f'--trusted {name}' for name in error.names)}")
+        if not isinstance(clf, MemoryClassifier):
+            raise ValueError(f"a bound is about a memory classifier; {model} holds a {type(clf).__name__}")
+        kinds = _read_kinds(kind or ["compression"])
+        for file in (plot, json_file):
+            if file is not None and not file.absolute().parent.is_dir():
+                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        amount = _as_number(complexity)
+        X, y = read_cases(clf, data, label)
+        found = bounds_of(clf, X, y, kinds, delta, complexity=amount, given=given or ())
+        bounds = [each for each in found if isinstance(each, Bound)]
+        for number, each in enumerate(bounds):
+            _print_bound(Console(), each, first=not number)
+        if json_file is not None:
+            content = {"model": str(model), "data": str(data), "bounds": [each.as_dict() for each in bounds]}
+            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        if plot is not None and bounds:
+            from memclf.bounds.picture import draw
+
+            draw(bounds).savefig(plot, dpi=150)
+    failed = [(name, each) for name, each in zip(kinds, found, strict=True) if not isinstance(each, Bound)]
+    for name, reason in failed:
+        typer.echo(f"error: there is no {name} bound: {as_line(reason)}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _read_kinds(asked: list[str]) -> list[str]:
+    """The kinds of bounds that were asked for, each once; "all" are those of the training cases."""
+    from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS
+
+    parts = [TRAINING_KINDS if each == "all" else (each,) for each in asked]
+    kinds = list(dict.fromkeys(each for part in parts for each in part))
+    if unknown := [each for each in kinds if each not in KINDS]:
+        raise ValueError(f"--kind must be one of {', '.join(KINDS)} or all; got {unknown[0]}")
+    if HELD_OUT in kinds and len(kinds) > 1:
+        raise ValueError("held-out is about other cases than the other kinds; ask for it by itself")
+    return kinds
+
+
+def _as_number(text: str) -> str | float:
+    """A number where the text is one, else the text."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _print_bound(console: Console, bound: Bound, *, first: bool) -> None:
+    """Print a bound; its text comes from a folder, so it is not read as markup."""
+    sentence, *lines = str(bound).splitlines()
+    style = "bold yellow" if bound.vacuous or not bound.valid else "bold green"
+    text = Text("" if first else "\n").append(make_printable(sentence), style=style)
+    for line in lines:
+        text.append("\n").append(make_printable(line), style="yellow" if line.startswith("  not met:") else "")
+    console.print(text, soft_wrap=True)

@@ -1,0 +1,95 @@
+"""Tables and warnings that ``memclf study`` prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memclf.studies import Settings
+
+# What a plan shows for a setting that is None.
+UNSET = {
+    ("data", "None"): "generated images",
+    ("split", "None"): "as the data have it",
+    ("corrupt_at", "None"): "the image's own size",
+    ("local_epochs", "None"): "as epochs",
+    ("schedule", "None"): "constant",
+}
+
+
+def print_plan(settings: Settings, console: Console) -> None:
+    """Print all settings of a study, and how much there is to train and to answer."""
+    table = Table(title=f"memclf study {settings.study} --scale {settings.scale}", title_justify="left")
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value")
+    for name, value in settings.as_dict().items():
+        if name in ("image_size", "corrupt_at") and value is not None:
+            value = "x".join(map(str, reversed(value)))  # as the flags have it: width first
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        table.add_row(name, UNSET.get((name, shown), shown))
+    console.print(table)
+    cells, seeds = len(settings.cells()), len(settings.seeds)
+    conditions = len(settings.corruptions) * len(settings.severities)
+    folds = f", each {settings.folds} times more on parts of the data" if settings.uses_folds else ""
+    console.print(
+        f"to train: {cells * seeds} (recipes and backbones: {cells}, seeds: {seeds}){folds}; to answer: the clean test "
+        f"images and {conditions} conditions",
+        highlight=False,
+    )
+
+
+def print_summary(summary: dict[str, Any], console: Console) -> None:
+    """Print the table that a finished study ends with."""
+    models = summary["models"]
+    shown_names = [name for name in ("recipe", "backbone") if len({each[name] for each in models if each[name]}) > 1]
+    table = Table(title=f"accuracy / balanced accuracy in %, {summary['n']} test images", title_justify="left")
+    for name in ("model", *shown_names):
+        table.add_column(name, no_wrap=True)
+    partial = any(each["mean"] and each["mean"]["coverage"] < 1 for each in models)  # some answers are unknown
+    for name in (
+        "clean",
+        "1 condition" if summary["conditions"] == 1 else f"{summary['conditions']} conditions",
+        *(["answered"] if partial else []),
+        "gain over the baseline (95 %)",
+    ):
+        table.add_column(name, justify="right")
+    for each in models:
+        gain = (each["gain"] or {}).get("mean")
+        shown = [_pair(each["clean"]), _pair(each["mean"])]
+        shown += [f"{100 * each['mean']['coverage']:.1f}" if each["mean"] else ""] if partial else []
+        shown += ["" if gain is None else _gain(gain["accuracy"])]
+        table.add_row(*(each[name] for name in ("model", *shown_names)), *shown)
+    console.print(table)
+
+
+def print_warnings(folder: Path, console: Console) -> None:
+    """Print what is missing, the verdict and the warnings of the report, which is not always opened."""
+    from memclf.report.findings import cautions, contested, headline, warnings
+    from memclf.report.run import Run
+
+    run = Run(folder)
+    head = headline(run)
+    for sentence in (*run.partial, f"{head.title}. {head.sentence}"):
+        console.print(Text(sentence), soft_wrap=True)
+    for sentence in cautions(run):
+        console.print(Text(sentence), soft_wrap=True)
+    found = warnings(run)
+    if found and contested(run):
+        console.print("A gain that a control has too is no gain:")
+    for sentence in found:
+        console.print(Text(f"- {sentence}"), soft_wrap=True)
+
+
+def _pair(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    return " / ".join(f"{100 * found[name]['value']:.1f}" for name in ("accuracy", "balanced_accuracy"))
+
+
+def _gain(interval: dict[str, float]) -> str:
+    value, low, high = (100 * interval[name] for name in ("value", "low", "high"))
+    return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"

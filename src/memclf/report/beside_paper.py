@@ -1,0 +1,214 @@
+"""Our numbers beside the paper's: its gain, and its tables with ours in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from memclf.evaluate.intervals import Interval
+from memclf.evaluate.results import Training
+from memclf.evaluate.store import BASELINE, Condition, ModelId
+from memclf.report import words
+from memclf.report.published import PublishedTable
+from memclf.report.run import Run
+from memclf.report.section import Block, Folded, Heading, Section, Text
+from memclf.report.tables import EMPTY, Cell, Column, Number, Table, difference
+
+PAPERS_BACKBONE = "resnet50"  # of the tables whose columns are recipes
+PAPERS_MODEL = "memory"  # the model of ours that is built as the paper says
+
+
+def section(run: Run, folder: Path) -> Section | None:
+    """The paper's tables of this study with ours beside them; a table of which nothing was run is left out."""
+    shown = paper_tables(run)
+    if not shown:
+        return None
+    blocks: list[Block] = [
+        Text(
+            f"{words.TERMS['recipe']} {words.CAPTIONS['paper']} The paper’s numbers are in italics, grey where we did "
+            "not run the same."
+        )
+    ]
+    for table in shown:
+        bare = replace(table, note="")
+        first, rest = bare.pick(lambda column: not column.folded), bare.pick(lambda column: column.folded)
+        blocks.append(Heading(table.title.split(":")[0]))
+        blocks.append(Text(f"▲ the memory classifier is better, ▼ {table.rival} is; △ ▽ may be chance.", style="small"))
+        blocks += [first] if first is not None else []
+        if rest is not None:
+            more = "More of the paper’s numbers, for what was not run here"
+            blocks.append(Folded(more, [rest], page_only=True))
+        blocks += [Folded("About this table", [Text(table.note, style="small")])] if table.note else []
+    return Section("paper", "Beside the paper", blocks, files=shown)
+
+
+# --------------------------------------------------------------------------------------------------------- its gain
+
+
+class PaperGain(NamedTuple):
+    """The paper's gain, how it was found, and ours over the same corruptions and trainings."""
+
+    gain: float
+    note: str
+    ours: Interval | None
+
+
+def paper_gain(run: Run) -> PaperGain | None:
+    """The paper's gain for the trainings and the corruptions that both have.
+
+    Where the paper has no such column, a vanilla training is compared with its ResNet50 without augmentation.
+    """
+    trainings = run.trainings(PAPERS_MODEL)
+    columns = {training: counterpart(run.published, training) for training in trainings}
+    known = {training: found for training, found in columns.items() if found is not None}
+    shared = [name for name in run.corruptions if all(name in table.rows for table, _ in known.values())]
+    if not known or not shared:
+        return None
+    gains = [
+        sum(table.rows[name][column, "memory"] - table.rows[name][column, "baseline"] for name in shared) / len(shared)
+        for table, column in known.values()
+    ]
+    names = (words.RECIPES.get(column) or f"vanilla {words.backbone(column)}" for _, column in known.values())
+    count = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
+    parts = [
+        words.listed(dict.fromkeys(names)),
+        f"the same {count}" if len(shared) == len(run.corruptions) else f"over the {count} that both have",
+        *([] if run.five else [f"there all five severities, here {run.severities}"]),
+    ]
+    if len(known) < len(trainings):
+        parts.append(f"ours for {words.listed(run.name_training(training) for training in known)} only")
+    asked = [each for each in run.common if each.corruption in shared]
+    ours = run.gain(PAPERS_MODEL, conditions=asked, trainings=list(known))
+    return PaperGain(sum(gains) / len(gains) / 100, ", ".join(parts), ours)
+
+
+def counterpart(published: Sequence[PublishedTable], training: Training) -> tuple[PublishedTable, str] | None:
+    """The published table and its column that a training of ours is compared with."""
+    recipe, backbone = training
+    tables = {table.kind: table for table in published}
+    options = [(tables.get("recipe"), recipe)]
+    if recipe == "vanilla":
+        options += [(tables.get("backbone"), backbone), (tables.get("backbone"), PAPERS_BACKBONE)]
+    return next(((table, column) for table, column in options if table is not None and column in table.columns), None)
+
+
+# ------------------------------------------------------------------------------------------------------- its tables
+
+
+def paper_tables(run: Run) -> list[Table]:
+    """The published tables with ours beside them."""
+    found = (compare(run, table) for table in run.published)
+    return [table for table in found if table is not None]
+
+
+def compare(run: Run, printed: PublishedTable) -> Table | None:
+    """One table of the paper: for every column ours and the paper's; grey what was not run, ours alone what is new.
+
+    None when nothing of ours belongs into it.
+    """
+    first = "augmented" if printed.kind == "augmented" else BASELINE
+    ours = _match_columns(run, printed, first)
+    if not ours:
+        return None
+    order = [*ours, *(column for column in printed.columns if column not in ours)]
+    own = {column for column, training in ours.items() if ModelId("memory-paper", *training) in run.field}
+    shared = [name for name in printed.corruptions if run.conditions_of(name)]
+    extra = [name for name in run.corruptions if name not in printed.rows]
+    lines = {words.corruption(name): [name] for name in ("clean", *shared, *extra)}
+    rows: list[list[Cell]] = []
+    for title, names in (lines | _mean_rows(shared, extra)).items():
+        asked = [each for name in names for each in run.conditions_of(name)]
+        line: list[Cell] = [title]
+        for column in order:
+            line += _ours(run, ours[column], asked, first, column in own) if column in ours else []
+            line += _theirs(printed, column, names, grey=column not in ours) if column in printed.columns else []
+        rows.append(line)
+    columns = [Column("Corruption"), *(head for column in order for head in _heads(printed, column, ours, own))]
+    over = "mean over all five severities" if run.five else f"ours over {run.severities}, the paper’s over all five"
+    title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, {over}"
+    strong = frozenset(range(len(lines), len(rows)))
+    rival = "the network with the expert features joined" if first == "augmented" else "the baseline"
+    note = _note(printed, ours, extra)
+    return Table(f"paper_{printed.name}", title, columns, rows, note, strong, rival, "coloured")
+
+
+def _mean_rows(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
+    """The last rows, each with its corruptions: means beside each other are over the same ones."""
+    if not extra or not shared:
+        return {"Mean over corruptions": [*shared, *extra]} if shared or extra else {}
+    both = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
+    ours = f"Mean over all {len(shared) + len(extra)} corruptions of ours"
+    return {f"Mean over the {both} that both have": shared, ours: [*shared, *extra]}
+
+
+def _match_columns(run: Run, printed: PublishedTable, first: str) -> dict[str, Training]:
+    """Column -> the training of ours that belongs into it; columns that the paper does not have come last.
+
+    A recipe with several backbones is shown with the paper's, if that was run. Our own backbones are shown in the
+    tables of backbones; a recipe that the paper's table does not have is only shown with one that it has.
+    """
+    ready = [each.training for each in run.field if each.model == PAPERS_MODEL and run.beside(each, first)]
+    if printed.kind == "recipe":
+        ready.sort(key=lambda training: training[1] != PAPERS_BACKBONE)
+        found = {recipe: (recipe, backbone) for recipe, backbone in reversed(ready)}
+        if not any(column in found for column in printed.columns):
+            return {}
+    else:
+        found = {backbone: (recipe, backbone) for recipe, backbone in ready if recipe == "vanilla"}
+    known = [column for column in printed.columns if column in found]
+    return {column: found[column] for column in [*known, *(each for each in found if each not in known)]}
+
+
+def _heads(printed: PublishedTable, column: str, ours: dict[str, Training], own: set[str]) -> Iterator[Column]:
+    title = words.column(column)
+    base = "Augmented" if printed.kind == "augmented" else "Baseline"
+    if column in ours:
+        yield Column(base, title)
+        yield Column("Memory", title)
+        if column in own:
+            yield Column("Memory, paper’s feature", title)
+    if column in printed.columns:
+        grey = column not in ours
+        named = f"{title}, not run" if grey else title
+        # One column of the paper is always shown: the one that the gain is compared with.
+        alone = column == PAPERS_BACKBONE and not any(each in printed.columns for each in ours)
+        yield Column(f"Paper: {base.lower()}", named, grey=grey, folded=grey and not alone)
+        yield Column("Paper: memory", named, grey=grey, folded=grey and not alone)
+
+
+def _note(printed: PublishedTable, ours: dict[str, Training], extra: list[str]) -> str:
+    parts = []
+    if printed.kind == "recipe":
+        names = words.listed(dict.fromkeys(words.backbone(training[1]) for training in ours.values() if training[1]))
+        parts.append(f"Our network is {names}." if names else "")
+    new = [words.column(column) for column in ours if column not in printed.columns]
+    if new:
+        parts.append(f"{words.listed(new)} {'is' if len(new) == 1 else 'are'} not in the paper’s table.")
+    parts.append(f"The paper has no row for {words.listed(words.corruption(name) for name in extra)}." if extra else "")
+    return " ".join([*(part for part in parts if part), *printed.notes])
+
+
+def _ours(run: Run, training: Training, asked: list[Condition], first: str, own: bool) -> list[Cell]:
+    models = [first, PAPERS_MODEL, *(["memory-paper"] if own else [])]
+    if not asked or not all(run.has(ModelId(model, *training), each) for model in models for each in asked):
+        return [EMPTY] * len(models)
+    cells: list[Cell] = [Number(float(run.scores(ModelId(first, *training), asked).mean()))]
+    for model in models[1:]:
+        value = float(run.scores(ModelId(model, *training), asked).mean())
+        apart = difference(run.gain(model, first, asked, trainings=[training]))
+        cells.append(Number(value, mark=apart.mark, sure=apart.sure))
+    return cells
+
+
+def _theirs(printed: PublishedTable, column: str, names: list[str], *, grey: bool) -> list[Cell]:
+    """The paper's cells, or means over several rows of them; nothing where it lacks one of the rows."""
+    if not all(name in printed.rows for name in names):
+        return [Number(None, faint=True)] * 2
+    rows = [printed.rows[name] for name in names]
+    base, memory = (sum(row[column, side] for row in rows) / len(rows) / 100 for side in ("baseline", "memory"))
+    apart = difference(Interval(memory - base, memory - base, memory - base))
+    mark = "" if grey else apart.mark
+    digits = 0 if len(rows) == 1 else 1  # printed in whole numbers
+    return [Number(base, faint=True, digits=digits), Number(memory, mark=mark, faint=True, digits=digits)]

@@ -1,0 +1,160 @@
+"""Where the memory classifier of the verdict fails: worst conditions, confusions, hardest cases, gain by condition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memclf.evaluate.results import Training
+from memclf.evaluate.store import BASELINE, ModelId
+from memclf.report import charts, exhibits, findings, words
+from memclf.report.run import Run
+from memclf.report.section import Block, Folded, Heading, Section, Text
+from memclf.report.tables import Cell, Column, Number, Table, difference
+
+WORST = 10
+CONFUSIONS = 8
+HARDEST = 12
+
+
+def section(run: Run, folder: Path) -> Section | None:
+    """What went wrong most, for the memory classifier of the verdict and nothing else."""
+    if not run.subject:
+        return None
+    name = findings.refer(run, ModelId(run.subject))
+    blocks: list[Block] = [Text(f"This section is about {name}.")]
+    if (worst := worst_conditions(run)) is not None:
+        blocks.append(Heading("Worst conditions against the baseline"))
+        if not any(isinstance(row[-1], Number) and row[-1].mark == "lose" for row in worst.rows):
+            blocks.append(Text("It is behind its baseline in no condition; these are its smallest gains."))
+        blocks.append(worst)
+    blocks.append(Heading("Most frequent confusions"))
+    confused = confusions(run)
+    blocks.append(Text("None: it made no mistake in these conditions.") if confused is None else confused)
+    gallery, table = exhibits.hardest(run, folder), hardest(run)
+    if gallery is not None or table is not None:
+        blocks.append(Heading("Hardest cases"))
+    blocks += [gallery] if gallery is not None else []
+    if table is not None:
+        blocks.append(Folded("The hardest cases as a table", [table]) if gallery is not None else table)
+    return Section("wrong", "What went wrong most", blocks, short="What went wrong")
+
+
+def _name(run: Run) -> str:
+    return findings.refer(run, ModelId(run.subject))
+
+
+def worst_conditions(run: Run) -> Table | None:
+    """Conditions in which the memory classifier does worst against its baseline."""
+    trainings, found = run.trainings(run.subject) if run.common else [], []
+    for training in trainings:
+        pair = (ModelId(run.subject, *training), ModelId(BASELINE, *training))
+        first, second = (run.scores(name, run.common).mean(axis=-1) for name in pair)
+        found += [(a - b, training, each, a, b) for a, b, each in zip(first, second, run.common, strict=True)]
+    found.sort(key=lambda each: (each[0], str(each[2])))
+    rows: list[list[Cell]] = []
+    for _, training, condition, memory, baseline in found[:WORST]:
+        line: list[Cell] = [words.condition(str(condition))]
+        line += [run.name_training(training)] if len(trainings) > 1 else []
+        gain = run.gain(run.subject, conditions=[condition], trainings=[training])
+        rows.append([*line, Number(float(baseline)), Number(float(memory)), difference(gain)])
+    heads = [
+        Column("Condition"),
+        *([Column("Training")] if len(trainings) > 1 else []),
+        *(Column(title) for title in ("Baseline", "Memory", "Gain")),
+    ]
+    title = f"Conditions in which {_name(run)} does worst against its baseline, in per cent"
+    look: Any = "fit" if len(heads) == 4 else ""
+    return Table("worst_conditions", title, heads, rows, look=look) if rows else None
+
+
+def confusions(run: Run) -> Table | None:
+    """What the memory classifier takes for what most often, and how often the baseline does."""
+    if run.cases is None:
+        return None
+    models = [run.subject, *([BASELINE] if any(name.model == BASELINE for name in run.field) else [])]
+    answers = {model: _answers(run, model) for model in models}
+    counts = {model: _count_confusions(run.cases.labels, answers[model]) for model in models}
+    labels = [str(each) for each in run.cases.classes] + ["unknown"]
+    per_class = np.bincount(run.cases.labels, minlength=len(run.cases.classes))
+    rows: list[list[Cell]] = []
+    for (truth, said), times in counts[run.subject].most_common(CONFUSIONS):
+        shares = [Number(counts[model][truth, said] / (per_class[truth] * len(answers[model]))) for model in models]
+        rows.append([labels[truth], labels[said], times, *shares])
+    heads = [Column(title) for title in ("True class", "Answered", "Times", "Share of the class, memory")]
+    heads += [Column("Share of the class, baseline")] * (len(models) - 1)
+    title = f"Most frequent confusions of {_name(run)} {findings.where(run)}, in per cent of the true class"
+    return Table("confusions", title, heads, rows, look="fit") if rows else None
+
+
+def _answers(run: Run, model: str) -> np.ndarray[Any, Any]:
+    """All answers of a model, with all its trainings and seeds: one row per training, seed and condition."""
+    names = [name._replace(seed=seed) for name in run.field if name.model == model for seed in run.contenders[name]]
+    return np.array([run.answers[*name, *each] for name in names for each in run.judged])
+
+
+def _count_confusions(labels: Any, answers: Any) -> Counter[tuple[int, int]]:
+    found = Counter[tuple[int, int]]()
+    for said in answers:
+        found.update(zip(labels[said != labels].tolist(), said[said != labels].tolist(), strict=True))
+    return found
+
+
+def hardest(run: Run) -> Table | None:
+    """Test cases that the memory classifier gets wrong most often."""
+    if run.cases is None:
+        return None
+    labels = [str(each) for each in run.cases.classes] + ["unknown"]
+    said = _answers(run, run.subject)
+    wrong = (said != run.cases.labels).mean(axis=0)
+    rows: list[list[Cell]] = []
+    for case in np.argsort(-wrong, kind="stable")[:HARDEST]:
+        if wrong[case] == 0:
+            break
+        answers = Counter(said[said[:, case] != run.cases.labels[case], case].tolist())
+        most = max(answers.values())
+        mostly = " or ".join(labels[code] for code in sorted(answers) if answers[code] == most)
+        rows.append([run.cases.keys[case], labels[run.cases.labels[case]], Number(float(wrong[case])), mostly])
+    heads = [Column(title) for title in ("Test case", "True class", "Wrong", "Mostly answered")]
+    title = f"Hardest test cases: share of wrong answers of {_name(run)} {findings.where(run)}, in per cent"
+    return Table("hardest", title, heads, rows) if rows else None
+
+
+# ------------------------------------------------------------------------------------------------ gain by condition
+
+
+def gains_section(run: Run, folder: Path) -> Section | None:
+    """Gain of the memory classifier for every condition, one table for each training."""
+    tables = [gains(run, training) for training in run.trainings(run.subject)] if run.common else []
+    if not tables:
+        return None
+    said = "Blue: the memory classifier is better; orange: the baseline is."
+    blocks: list[Block] = [Text(f"{said} {words.CAPTIONS['gains']}")]
+    for number, table in enumerate(tables):
+        shown: list[Block] = [charts.heat(table, folder), table]
+        blocks += [Folded(table.title, shown)] if number else shown
+    return Section("gains", "Gain by corruption and severity", blocks, short="Gain by condition")
+
+
+def gains(run: Run, training: Training) -> Table:
+    """Gain of the memory classifier for every condition: corruption x severity."""
+    levels = sorted({each.severity for each in run.common})
+    rows: list[list[Cell]] = []
+    for name in run.corruptions:
+        here = run.conditions_of(name)
+        asked = [*([each for each in here if each.severity == level] for level in levels), here]
+        rows.append(
+            [
+                words.corruption(name),
+                *(difference(run.gain(run.subject, conditions=each, trainings=[training])) for each in asked),
+            ]
+        )
+    heads = [Column("Corruption"), *(Column(str(level), "Severity") for level in levels), Column("Mean", " ")]
+    several = len(run.trainings(run.subject)) > 1
+    suffix = "_" + "_".join(part for part in training if part).replace("/", "_") if several else ""
+    named = f", {run.name_training(training)}" if several else ""
+    title = f"Gain of {_name(run)} over its baseline, in points{named}"
+    return Table(f"gains{suffix}", title, heads, rows, look="heat")

@@ -1,0 +1,91 @@
+"""Settings of a study: scales, checks, fingerprints."""
+
+from dataclasses import replace
+
+import pytest
+
+from memclf.exceptions import StudyError
+from memclf.studies import settings_for
+from memclf.vision import ImageClassifier
+
+
+def test_settings_for__paper_scale__has_the_paper_s_columns():
+    leaf, color = settings_for("leaf", "paper"), settings_for("color", "paper")
+    assert {backbone for _, backbone in leaf.cells()} == {"resnet18", "resnet34", "resnet50", "vgg11", "vgg16"}
+    assert {recipe for recipe, _ in leaf.cells()} == {
+        *("vanilla", "adversarial", "augmix", "cutmix", "noisymix", "manifold_mixup"),
+    }
+    assert len(leaf.cells()) == 6 + 5 - 1
+    assert (leaf.epochs, leaf.batch_size, leaf.lr, leaf.momentum) == (40, 24, 0.01, 0.9)
+    assert (leaf.preset, leaf.corrupt_at, leaf.local) == ("authors-299", (1024, 1024), "networks")
+    assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
+    assert (color.patch_size, color.n_train, color.n_test) == (500, 3000, 300)
+
+
+def test_settings_for__asked_values__replace_those_of_the_scale():
+    settings = settings_for("leaf", "full", seeds=[4], recipes=["augmix"], epochs=None)
+    assert (settings.seeds, settings.recipes, settings.epochs) == ((4,), ("augmix",), 8)
+
+
+def test_fingerprint__other_setting__is_another():
+    first = settings_for("leaf")
+    others = [
+        settings_for("leaf", seeds=(1,)),
+        settings_for("leaf", epochs=41),
+        settings_for("leaf", preset="authors-299"),
+        settings_for("leaf", corrupt_at=(64, 64)),
+        settings_for("leaf", n_test=101),
+        settings_for("leaf", "full"),
+    ]
+    prints = {each.fingerprint() for each in (first, *others)}
+    assert len(prints) == 7
+    assert first.fingerprint() == settings_for("leaf").fingerprint()
+    assert first.fingerprint("other data") != first.fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"recipes": ("vanilla", "vanilla")}, "different values"),
+        ({"seeds": ()}, "one or more"),
+        ({"local": "both"}, "local must be one of heads, networks"),
+        ({"n_train": 3}, "at least 20"),
+        ({"colour": 1}, "no setting colour"),
+        ({"preset": "imagenet"}, "Did you mean"),
+        ({"local": "networks"}, "need --train all"),
+        ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32, got"),
+        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"seeds": (-1,)}, "seeds must be at least 0, got"),
+    ],
+)
+def test_settings_for__wrong_value__is_an_error_that_names_it(asked, message):
+    with pytest.raises(StudyError, match=message):
+        settings_for("leaf", **asked)
+
+
+def test_settings_for__features__begin_with_the_robust_one():
+    assert settings_for("color", features=["paper"]).features == ("robust", "paper")
+    assert settings_for("color", features=["paper", "robust"]).features == ("robust", "paper")
+    assert settings_for("color", features=["robust"]).features == ("robust",)
+
+
+def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):
+    file = tmp_path / "weights.safetensors"
+    prints = set()
+    for content in (b"one", b"two"):
+        file.write_bytes(content)
+        prints.add(replace(settings_for("leaf"), pretrained=str(file)).fingerprint())
+    assert len(prints) == 2
+
+
+def test_used__real_leaves__leave_out_what_is_for_generated_ones_or_other_studies():
+    generated, real = settings_for("leaf"), replace(settings_for("leaf"), data="leaves")
+    assert set(generated.as_dict()) - set(generated.used()) == {"patch_size"}
+    assert set(real.as_dict()) - set(real.used()) == {"patch_size", "n_train", "n_test"}
+
+
+def test_network_parameters__words_for_weights__are_those_of_the_classifier():
+    settings = replace(settings_for("leaf", "full"), pretrained="none", local="networks")
+    parameters = settings.network_parameters()
+    assert (parameters["pretrained"], parameters["share_backbone"], parameters["epochs"]) == (None, False, 8)
+    assert ImageClassifier(**parameters).get_params()["local_epochs"] == 4

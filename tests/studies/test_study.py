@@ -1,0 +1,62 @@
+"""What all studies have in common: generated or real images, and a hash of them."""
+
+import csv
+import shutil
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from memclf.exceptions import StudyError
+from memclf.studies import load_study, settings_for
+from memclf.studies.run import run_study
+
+
+@pytest.mark.parametrize("name", ["color", "leaf", "acne"])
+def test_load_study__generated_images__say_so_and_do_not_overlap(name):
+    study = load_study(settings_for(name, n_train=20, n_test=6))
+    assert study.source == "generated"
+    assert "generated" in study.note.lower()
+    train = {np.ascontiguousarray(image).tobytes() for image in study.train}
+    assert not train & {np.ascontiguousarray(image).tobytes() for image in study.test}
+    assert study.digest() == load_study(settings_for(name, n_train=20, n_test=6)).digest()
+    assert study.digest() != load_study(settings_for(name, n_train=20, n_test=7)).digest()
+
+
+def test_digest__one_image_or_box_changed__is_another(leaves, skin, tmp_path):
+    folder = tmp_path / "leaves"
+    shutil.copytree(leaves, folder)
+    before = load_study(settings_for("leaf", data=str(folder))).digest()
+    victim = sorted((folder / "leaf").iterdir())[17]
+    Image.new("RGB", (128, 64), "red").save(victim)
+    assert load_study(settings_for("leaf", data=str(folder))).digest() != before
+    folder = tmp_path / "skin"
+    shutil.copytree(skin, folder)
+    before = load_study(settings_for("acne", data=str(folder))).digest()
+    with open(folder / "lesions.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    rows[-1]["x0"] = str(int(rows[-1]["x0"]) - 1)
+    lines = [",".join(row.values()) for row in rows]
+    (folder / "lesions.csv").write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
+    assert load_study(settings_for("acne", data=str(folder))).digest() != before
+
+
+def test_load_study__other_images__do_not_pass_for_the_public_ones(leaves, skin, tmp_path):
+    made = load_study(settings_for("leaf", data=str(leaves)))
+    assert made.source == "generated"
+    folder = tmp_path / "mine"
+    shutil.copytree(leaves, folder)
+    (folder / "GENERATED.txt").unlink()
+    mine = load_study(settings_for("leaf", data=str(folder)))
+    assert (mine.source, "Esgario" in mine.note) == ("real", False)
+    assert load_study(settings_for("acne", data=str(skin))).source == "generated"
+
+
+def test_run_study__broken_images__are_named_before_training(leaves, tmp_path):
+    folder = tmp_path / "leaves"
+    shutil.copytree(leaves, folder)
+    for name in ("3", "45"):
+        (folder / "leaf" / f"{name}.jpg").write_bytes(b"no picture")
+    with pytest.raises(StudyError, match="1 images cannot be read.*3.jpg"):
+        run_study(settings_for("leaf", data=str(folder)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

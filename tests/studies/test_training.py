@@ -1,0 +1,50 @@
+"""Training the contenders of one recipe, backbone and seed."""
+
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GroupKFold
+
+from memclf import MemoryClassifier
+from memclf.studies import find_study, load_study, settings_for
+from memclf.studies.training import CellTrainer
+
+
+def trainer_of(name, folder, **options):
+    settings = settings_for(name, n_train=20, n_test=8, folds=2)
+    images = load_study(settings).train
+    return CellTrainer(find_study(name), images, settings, folder, "vanilla", "efficientnet_lite0", 0, **options)
+
+
+def test_make_network__settings__are_its_parameters(tmp_path):
+    trainer = trainer_of("leaf", tmp_path)
+    network, settings = trainer.make_network(), trainer.settings
+    assert (network.epochs, network.image_size, network.lr) == (settings.epochs, settings.image_size, settings.lr)
+    assert (network.share_backbone, network.pretrained, network.train) == (True, "auto", "head")
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_make_network__networks_folder__keeps_checkpoints(tmp_path, elsewhere):
+    networks = tmp_path / "shared" if elsewhere else None
+    trainer = trainer_of("leaf", tmp_path, networks=networks)
+    assert trainer.make_network().checkpoint == (networks or tmp_path / ".training")
+
+
+def test_fit_or_load__lesions_of_one_face__are_on_one_side_of_a_fold(tmp_path):
+    trainer = trainer_of("acne", tmp_path)
+    assert trainer.groups.tolist() == [row["face"] for row in trainer.images.info]
+    similarity = trainer.study.similarity("robust")
+    clf = MemoryClassifier(similarity, DummyClassifier(), cv=GroupKFold(3), thresholds="conformal")
+    trainer.fit_or_load("by face", clf)  # this splitter fails without groups
+
+
+def test_fit_or_load__saved_model__is_not_fitted_again(tmp_path):
+    trainer = trainer_of("acne", tmp_path)
+    clf = MemoryClassifier(trainer.study.similarity("robust"), DummyClassifier(), verbose=1)
+    fitted = trainer.fit_or_load("plain", clf)
+    assert fitted.verbose == fitted.similarity_.verbose == 0
+    loaded = trainer.fit_or_load("plain", "not an estimator")
+    assert loaded.memory_indices_.tolist() == fitted.memory_indices_.tolist()
+
+
+def test_groups__leaves__are_independent(tmp_path):
+    assert trainer_of("leaf", tmp_path).groups is None

@@ -90,7 +90,7 @@ def _train_and_evaluate(
     """Train contenders, measuring each on clean images; then measure all under corruption."""
     started, before = time.monotonic(), store.get("seconds") or 0.0
     contenders: list[Contender] = []
-    test = data.test.remembering()  # described once for all contenders
+    test = data.test.remembered()  # described once for all contenders
     options: dict[str, Any] = {"groups": groups_of(test), "store": store, "study": study.name, "show": False}
     verbose = int(progress.console.is_terminal)
     training = train(

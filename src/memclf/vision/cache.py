@@ -1,4 +1,4 @@
-"""Pixels that a remembered collection keeps, so that no image is read twice."""
+"""The pixels that a remembered collection keeps, so that no image is read twice."""
 
 from __future__ import annotations
 

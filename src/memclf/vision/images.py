@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple, Self, overload
@@ -28,7 +28,7 @@ CACHED_BYTES = 2**30  # of pixels that a remembered collection keeps
 READ_AHEAD = 32  # images that a pass through files decodes at a time
 
 
-class _Memory(NamedTuple):
+class _Remembered(NamedTuple):
     """What is remembered about all images of a collection and of those picked from it."""
 
     pixels: PixelCache
@@ -90,10 +90,13 @@ class ImageCollection(Collection):
             if values is not None and len(values) != n:
                 raise ValueError(f"{name} has {len(values)} entries for {n} images")
         self.labels: Array | None = None if labels is None else np.asarray(labels)
+        for position, about in enumerate(info if info is not None else ()):
+            if not isinstance(about, Mapping):
+                raise TypeError(f"info holds one dict per image; that of image {position} is {about!r:.60}")
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._changes: tuple[Change, ...] = ()
-        self._memory: _Memory | None = None
+        self._memory: _Remembered | None = None
         self._rows: Array | None = None  # where the images are in the memory
         self._version: tuple[Change, ...] = ()  # which version of the images the memory is asked about
 
@@ -275,7 +278,7 @@ class ImageCollection(Collection):
         if memory is None and self._memory is not None:
             return self
         new = self._copy()
-        new._memory = _Memory(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory)
+        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory)
         new._rows, new._version = np.arange(len(self)), ()
         return new
 
@@ -310,11 +313,6 @@ class ImageCollection(Collection):
         key = self.key(position) if changes else None
         digest, others = digest_content(["image", content, changes, key, self.info_of(position)])
         return None if others else digest
-
-    # Former names, until the core calls `remembered` and `compute_once`.
-    read_once = remembering = remembered
-    remembers = has_memory
-    noted = compute_once
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import cv2
 import numpy as np
@@ -56,6 +56,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     n_jobs: int | None = None
     verbose: int = 0
     takes_all_at_once = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 
     def measure(self, image: Pixels, info: Info) -> Any:
         """The numbers of one image, in the order of `names`, and the `signs`, if it has any.
@@ -100,6 +101,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return np.asarray(images.compute_once(Computation(self, without=self.learned_to_relate), self._measure_all))
 
     def _measure_all(self, images: ImageCollection) -> Array:
+        self._validate_params()
         slices = list(chunks(len(images), READ_AHEAD))
         # Small products gain nothing from more threads, and those of several images would wait for each other.
         with threadpool_limits(1, user_api="blas"):

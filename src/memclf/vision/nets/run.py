@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -57,17 +56,6 @@ class Plan:
     callbacks: list[Any]
     seed: int
     verbose: int
-
-    def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if isinstance(self.lr, bool) or not isinstance(self.lr, Real) or not self.lr > 0:
-            raise ValueError(f"lr must be a number above 0, got {self.lr!r}")
-        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {getattr(self, name)!r}")
 
     def settings(self) -> dict[str, Any]:
         """What a checkpoint must agree with."""

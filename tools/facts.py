@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -204,3 +205,61 @@ def read_table(first: str) -> list[dict[str, str]]:
 def quoted(cell: str) -> list[str]:
     """What a cell of a table has between backticks."""
     return re.findall(r"`([^`]+)`", cell)
+
+
+def everyday_changes() -> dict[str, list[str]]:
+    """Everyday change -> the files of src that it touches, as the table says. NEW stands for a file of its own."""
+    return {row["change"]: quoted(row["files of src"]) for row in read_table("change")}
+
+
+def mentions(tree: ast.Module) -> set[str]:
+    """What a file names: whole strings except docstrings, and what it defines or imports."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docs = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)}
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            found.add(node.value)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.alias):
+            found.add(node.name)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------- report
+
+
+def report() -> Iterator[str]:
+    modules = read_modules()
+    graph = import_graph(modules)
+    lines = Counter()
+    for module in modules.values():
+        lines[module.part] += len(module.lines)
+    yield f"{sum(lines.values()):,} lines of Python in {len(modules)} modules: "
+    yield from (f"  {count:6,}  {part}" for part, count in lines.most_common())
+    widths = sorted(signatures(modules).items(), key=lambda each: -each[1])
+    yield f"\nMemoryClassifier has {dict(widths)[FRONT_DOOR]} parameters (at most {MOST_PARAMETERS}). The widest:"
+    yield from (f"  {count:6}  {name}" for name, count in widths[:8])
+    found = probes(modules)
+    yield f"\n{len(found)} literal hasattr, getattr, setattr or delattr (at most {MOST_PROBES}); those without a reason:"
+    yield from [f"  {each.at}  {each.text}" for each in found if not each.explained] or ["  none"]
+    yield "\nWho imports whom:"
+    parts = part_graph(modules, graph)
+    yield from (f"  {part:12}{', '.join(sorted(parts[part])) or '-'}" for part in TopologicalSorter(parts).static_order())
+    yield "\nCycles between modules or packages, imports inside functions and for types included:"
+    yield from [f"  {' -> '.join(cycle)}" for cycle in all_cycles(modules)] or ["  none"]
+    yield f"\nModules over {LONG_MODULE} lines:"
+    long = [module for module in modules.values() if len(module.lines) > LONG_MODULE]
+    yield from [f"  {len(each.lines):6}  {each.name}" for each in long] or ["  none"]
+    yield f"\nLines over {LONG_LINE} characters:"
+    wide = [(each, number) for each in modules.values() for number, line in enumerate(each.lines, 1)
+            if len(line) > LONG_LINE]  # fmt: skip
+    yield from [f"  {module.at(number)}" for module, number in wide] or ["  none"]
+    summaries = Counter(at.split("/")[0].split(":")[0] for at in long_summaries(modules))
+    yield f"\n{sum(summaries.values())} docstrings whose first line is over {LONG_SUMMARY} characters:"
+    yield from [f"  {count:6}  {part}" for part, count in summaries.most_common()] or ["  none"]
+    yield f"\nEveryday changes and the files of src that they touch (at most {MOST_FILES}):"
+    yield from (f"  {change:28}{', '.join(files)}" for change, files in everyday_changes().items())
+
+
+if __name__ == "__main__":
+    print("\n".join(report()))

@@ -30,10 +30,11 @@ Graph = dict[str, set[str]]
 
 @dataclass(frozen=True)
 class Module:
-    """One file of the source; `name` is what `import` takes."""
+    """One file of the source: what `import` calls it, where it is, and its place in the package."""
 
     name: str
     path: Path
+    file: str
 
     @cached_property
     def lines(self) -> list[str]:
@@ -49,16 +50,16 @@ class Module:
         return self.name.split(".")[1] if "." in self.name else TOP
 
     def at(self, line: int) -> str:
-        return f"{self.path.relative_to(SOURCE)}:{line}"
+        return f"{self.file}:{line}"
 
 
 def read_modules(source: Path = SOURCE) -> dict[str, Module]:
     """Every module of the source by its name."""
     found = {}
     for path in sorted(source.rglob("*.py")):
-        parts = path.relative_to(source.parent).with_suffix("").parts
-        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = Module(name, path)
+        file = path.relative_to(source).as_posix()
+        name = f"{source.name}/{file}".removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        found[name] = Module(name, path, file)
     return found
 
 

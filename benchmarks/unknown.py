@@ -100,7 +100,7 @@ def abstention(name, clf, study, settings, severity):
     y = np.asarray(study.test.labels)
     rows = []
     for corruption in settings.corruptions:
-        images = study.make(corruption, severity).remembering()
+        images = study.make(corruption, severity).remembered()
         said = clf.predict(images)
         answered = said != clf.unknown_label_
         P = clf.global_.predict_proba(images) ** (1 / TEMPERATURE)
@@ -147,7 +147,7 @@ def main() -> None:
     for name in asked.model:
         study, settings = studies[name], chosen[name]
         with tempfile.TemporaryDirectory() as folder:
-            train, cell = study.train.remembering(), ("vanilla", settings.backbones[0], 0)
+            train, cell = study.train.remembered(), ("vanilla", settings.backbones[0], 0)
             trainer = CellTrainer(find_study(name), train, settings, Path(folder), *cell, networks=asked.networks)
             clf = make_variant(CAREFUL, trainer.study, trainer.make_network(), settings, 0, len(train))
             clf.fit(train, train.labels, groups=trainer.groups)

@@ -8,19 +8,14 @@ again, since that may be slow. Thresholds may be set by hand: explanations show 
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import hashlib
-from collections.abc import Mapping
 from typing import Any
 
-import joblib
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import is_classifier
 
 from memclf._numbers import Array
-from memclf.cases import Collection, containers
+from memclf.cases import containers
+from memclf.cases.digest import Content, digest_content, same_content
 from memclf.exceptions import FittedPartsError
 
 SEALED = ("memory_indices_", "memories_", "descriptions_", "labels_")
@@ -28,23 +23,20 @@ SEALED_IN_CLASSIFIER = (
     *("measurements_", "estimators_", "answer_"),
     *("classes_", "cluster_counts_", "label_distributions_", "frequencies_"),
 )
-_DATES = (datetime.date, datetime.time, datetime.timedelta)
-PLAIN = (str, bytes, bool, int, float, complex, type(None), np.generic, decimal.Decimal, *_DATES)
-
-Content = tuple[str, list[Any]]  # a digest of what is plain data, and the other objects themselves
 
 
 def seal(model: Any) -> None:
     """Store the content of what belongs to the memories, after a fit or after loading."""
     names = (*SEALED, *SEALED_IN_CLASSIFIER) if is_classifier(model) else SEALED
-    model._sealed = {name: _read_content(getattr(model, name)) for name in names}
+    model._sealed = {name: digest_content(getattr(model, name)) for name in names}
 
 
 def check(model: Any) -> None:
     """Raise an error if a fitted part was changed, or does not belong to the others."""
     sealed: dict[str, Content] = model._sealed
     try:
-        changed = [name for name, before in sealed.items() if not _is_same(before, _read_content(getattr(model, name)))]
+        now = {name: digest_content(getattr(model, name)) for name in sealed}
+        changed = [name for name, before in sealed.items() if not same_content(before, now[name])]
         found = [f"{name} was changed after the fit" for name in changed]
         found = found or [f"{name} does not belong to the other parts" for name in find_problems(model)]
     except Exception as error:
@@ -96,50 +88,3 @@ def _is_whole(array: Any, dimensions: int = 1) -> bool:
 
 def _is_below(array: Array, n: int) -> bool:
     return bool(((array >= 0) & (array < n)).all())
-
-
-# --------------------------------------------------------------------------------------------------- content
-
-
-def _read_content(value: Any) -> Content:
-    """What a sealed attribute holds, to be compared later."""
-    digest = hashlib.blake2b(digest_size=16)
-    others: list[Any] = []
-    _add(value, digest, others)
-    return digest.hexdigest(), others
-
-
-def _is_same(before: Content, now: Content) -> bool:
-    """Whether two contents are equal. Objects that are no plain data may be copies, as in a copy of the model."""
-    (digest, objects), (other_digest, others) = before, now
-    if digest != other_digest or len(objects) != len(others):
-        return False
-    return all(a is b or joblib.hash(a) == joblib.hash(b) for a, b in zip(objects, others, strict=True))
-
-
-def _add(value: Any, digest: Any, others: list[Any]) -> None:
-    """Add a value to the digest, or to the other objects if it is no plain data."""
-    if isinstance(value, PLAIN):
-        digest.update(f"{type(value).__name__} {value!r};".encode("utf-8", "backslashreplace"))
-    elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        digest.update(f"array {value.dtype.str} {value.shape};".encode() + value.tobytes())
-    elif sp.issparse(value):
-        rows = value.tocsr(copy=True)
-        rows.check_format(full_check=True)
-        rows.sum_duplicates()  # the same matrix may have another layout
-        for part in (rows.shape, rows.data, rows.indices, rows.indptr):
-            _add(part, digest, others)
-    elif containers.is_table(value):
-        for name in value.columns:
-            _add([name, np.asarray(value[name])], digest, others)
-    elif isinstance(value, Mapping):
-        _add([list(pair) for pair in value.items()], digest, others)
-    elif isinstance(value, (set, frozenset)):
-        _add(sorted(_read_content(item)[0] for item in value), digest, others)
-    elif isinstance(value, (list, tuple, np.ndarray, Collection)):
-        digest.update(f"{type(value).__name__} {len(value)};".encode())
-        for number in range(len(value)):
-            _add(value[number], digest, others)
-    else:
-        digest.update(b"object;")
-        others.append(value)

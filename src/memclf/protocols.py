@@ -33,6 +33,8 @@ class LooksAtAll(Protocol):
 
     takes_all_at_once: bool
 
+    def collect(self, X: Any) -> Any: ...
+
     def transform(self, X: Any) -> Any: ...
 
 

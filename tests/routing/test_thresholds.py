@@ -56,7 +56,7 @@ def test_tight_thresholds__memory_without_counted_cases__keeps_the_common_one():
         ([[0.4, 0.5]], "one for each of the 2 memories"),
         (True, "thresholds must be 'common', .*; got True"),
         ([0.4], "one for each of the 2 memories"),
-        ([0.4, 1.4], r"thresholds must be in \(0, 1\]"),
+        ([0.4, 1.4], r"a number in \(0, 1\], .*; got \[0.4, 1.4\]"),
         ({5: 0.5}, r"thresholds are given for rows \[5\], which are no memories"),
     ],
 )

@@ -140,6 +140,11 @@ def test_labels_info_and_keys_must_have_one_entry_per_image():
             ImageCollection(NOISE, **{name: values})
 
 
+def test_image_collection__info_without_dicts__names_the_image():
+    with pytest.raises(TypeError, match="info holds one dict per image; that of image 1 is 'face'"):
+        ImageCollection(NOISE[:2], info=[{}, "face"])
+
+
 def test_a_collection_is_not_wrapped_twice():
     images = ImageCollection(NOISE)
     assert as_images(images) is images

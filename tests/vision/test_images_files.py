@@ -86,7 +86,7 @@ def test_floating_point_files_are_read_as_floating_point_arrays_are(tmp_path):
     values = np.array([[0.0, 0.4], [0.999, 1.0]], dtype=np.float32)
     read = read_image(saved(tmp_path / "float.tif", values))
     np.testing.assert_array_equal(read[:, :, 0], [[0, 102], [255, 255]])
-    with pytest.raises(ImageError, match=r"large.tif holds float32 from 0.0 to 255.0; .*divide it|.astype"):
+    with pytest.raises(ImageError, match=r"large.tif holds float32 from 0.0 to 255.0; .*: divide it by 255"):
         read_image(saved(tmp_path / "large.tif", values * 255))
 
 

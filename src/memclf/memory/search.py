@@ -70,7 +70,7 @@ def search_memories(
     *,
     sample_weight: Any = None,
     random_state: Any = None,
-    verbose: int | None = 0,
+    verbose: int | None = None,
 ) -> MemorySearchResult:
     """Choose memories among described cases, with a fitted similarity; see `MemorySelector` for the parameters."""
     options = SearchOptions() if options is None else options

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from memclf.protocols import Compares
-from memclf.similarity.base import fill_in
 from memclf.similarity.combine import CombinedSimilarity
+from memclf.similarity.features import fill_in
 from memclf.similarity.function import FunctionSimilarity
 from memclf.similarity.numeric import RBFSimilarity
 

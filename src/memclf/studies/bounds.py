@@ -34,7 +34,7 @@ def compute_bounds(
         if each.model in MODELS:
             first.setdefault((each.model, each.recipe, each.backbone), each)
     given = sorted(given)
-    train, test = train.remembering(), test.remembering()  # described and embedded once for all of them
+    train, test = train.remembered(), test.remembered()  # described and embedded once for all of them
     found = []
     for number, each in enumerate(first.values(), start=1):
         called = " ".join(part for part in (each.model, each.recipe, each.backbone) if part)

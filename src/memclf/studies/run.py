@@ -30,6 +30,8 @@ from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
+from memclf.vision.nets.catalogue import CATALOGUE
+from memclf.vision.nets.recipes import RECIPES
 
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
@@ -90,7 +92,7 @@ def _train_and_evaluate(
     """Train contenders, measuring each on clean images; then measure all under corruption."""
     started, before = time.monotonic(), store.get("seconds") or 0.0
     contenders: list[Contender] = []
-    test = data.test.remembering()  # described once for all contenders
+    test = data.test.remembered()  # described once for all contenders
     options: dict[str, Any] = {"groups": groups_of(test), "store": store, "study": study.name, "show": False}
     verbose = int(progress.console.is_terminal)
     training = train(
@@ -173,6 +175,10 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         "generated_note": study.generated_note,
         "settings": settings.used(),
         "versions": list_versions(),
+        "training_labels": {
+            "recipes": {name: recipe.label for name, recipe in RECIPES.items()},
+            "backbones": {name: entry.label for name, entry in CATALOGUE.items()},
+        },
     }
     for key, value in facts.items():
         store.put(key, value)

@@ -1,15 +1,10 @@
-"""What a remembered collection keeps, so that no image is read twice and nothing is computed twice."""
+"""The pixels that a remembered collection keeps, so that no image is read twice."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from memclf._numbers import Array
 from memclf.vision.files import Pixels
 
 
@@ -33,30 +28,3 @@ class PixelCache:
                 self._bytes_left -= image.nbytes
                 self._images[key] = image
         return image
-
-
-class FeatureCache:
-    """Numbers that were computed from images: one row per image, under the key of the computation."""
-
-    def __init__(self, n: int):
-        self.n = n
-        self._rows: dict[Hashable, Array] = {}
-        self._known: dict[Hashable, NDArray[np.bool_]] = {}
-        self._lock = threading.RLock()
-
-    def rows(self, key: Hashable, places: Array, compute: Callable[[Any], Array]) -> Array:
-        """The rows of the images at these places; `compute` gives those of the positions that are missing."""
-        with self._lock:
-            known = self._known.setdefault(key, np.zeros(self.n, dtype=bool))
-            missing = np.flatnonzero(~known[places])
-            if len(missing):
-                _, first = np.unique(places[missing], return_index=True)
-                missing = missing[np.sort(first)]
-                found = np.asarray(compute(missing))
-                if key not in self._rows:
-                    self._rows[key] = np.empty((self.n, *found.shape[1:]), dtype=found.dtype)
-                self._rows[key][places[missing]] = found
-                known[places[missing]] = True
-            elif key not in self._rows:  # there are no places, so the width of a row is still unknown
-                return np.asarray(compute(missing))
-            return self._rows[key][places]

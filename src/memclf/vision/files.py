@@ -117,7 +117,9 @@ def _to_bytes(image: Array, name: str) -> Pixels:
     if image.dtype.kind not in "fiu":
         raise ImageError(f"{name} holds {image.dtype}; {wanted}")
     low, high = image.min(), image.max()
-    remedy = ".astype(np.uint8) makes it one" if low >= 0 and high <= 255 else "divide it by the value of white"
+    remedy = "divide it by the value of white"
+    if low >= 0 and high <= 255:
+        remedy = "divide it by 255" if image.dtype.kind == "f" else ".astype(np.uint8) makes it one"
     raise ImageError(f"{name} holds {image.dtype} from {low} to {high}; {wanted}: {remedy}")
 
 

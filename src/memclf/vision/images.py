@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple, Self, overload
@@ -12,12 +12,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from memclf._numbers import Array
-from memclf.cases import Collection
+from memclf.cases import Cases, Collection, Computation, Memory
 from memclf.cases.containers import chunks, object_array
+from memclf.cases.digest import digest_content
 from memclf.exceptions import ImageError
-from memclf.vision.cache import FeatureCache, PixelCache
+from memclf.vision.cache import PixelCache
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
-from memclf.vision.corruptions.apply import MIN_SIDE, check
+from memclf.vision.corruptions.apply import MIN_SIDE, REGISTRY, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
 from memclf.vision.files import MAX_BYTES, MAX_PIXELS, Pixels, as_height_width, as_rgb, read_image
 
@@ -27,11 +28,11 @@ CACHED_BYTES = 2**30  # of pixels that a remembered collection keeps
 READ_AHEAD = 32  # images that a pass through files decodes at a time
 
 
-class _Memory(NamedTuple):
+class _Remembered(NamedTuple):
     """What is remembered about all images of a collection and of those picked from it."""
 
     pixels: PixelCache
-    features: FeatureCache
+    rows: Memory
 
 
 class ImageCollection(Collection):
@@ -89,10 +90,13 @@ class ImageCollection(Collection):
             if values is not None and len(values) != n:
                 raise ValueError(f"{name} has {len(values)} entries for {n} images")
         self.labels: Array | None = None if labels is None else np.asarray(labels)
+        for position, about in enumerate(info if info is not None else ()):
+            if not isinstance(about, Mapping):
+                raise TypeError(f"info holds one dict per image; that of image {position} is {about!r:.60}")
         self.info = None if info is None else object_array(list(info))
         self._keys = None if keys is None else object_array(list(keys))
         self._changes: tuple[Change, ...] = ()
-        self._memory: _Memory | None = None
+        self._memory: _Remembered | None = None
         self._rows: Array | None = None  # where the images are in the memory
         self._version: tuple[Change, ...] = ()  # which version of the images the memory is asked about
 
@@ -236,8 +240,15 @@ class ImageCollection(Collection):
         severity = check(name, severity, preset)
         size = None if at is None else as_height_width(at, "at", least=MIN_SIDE)
         new = self._changed(CorruptionChange(name, severity, seed, preset, size))
+        lasting = None if self._memory is None else self._memory.rows.store
         new._memory, new._rows, new._version = None, None, ()
-        return new
+        return new if lasting is None else new.remembered(Memory(len(self), lasting))
+
+    def corruption_labels(self) -> dict[str, dict[str, Any]]:
+        """The label, the family and the row in the paper's tables (or None) of each corruption, by name."""
+        return {
+            each.name: {"label": each.label, "family": each.family, "row": each.paper_row} for each in REGISTRY.values()
+        }
 
     def perturbed(self, *, seed: int = 0) -> Self:
         """The same images, changed a little in ways that are no corruptions; see `memclf.vision.perturbations`.
@@ -257,17 +268,24 @@ class ImageCollection(Collection):
         new._changes = (*self._changes, change)
         return new
 
-    def remembered(self, max_bytes: int = CACHED_BYTES) -> Self:
+    def remembered(self, memory: Memory | None = None, *, max_bytes: int = CACHED_BYTES) -> Self:
         """The same images, with a memory: none is read twice, no feature or embedding is computed twice.
 
-        Pixels are kept in memory up to `max_bytes`. What is picked from this collection shares its memory, which ends
-        with the last of them.
+        What is picked from this collection shares its memory, which ends with the last of them.
+
+        Parameters
+        ----------
+        memory : Memory or None
+            Where features and embeddings are kept; see `memclf.Cases` for one that lasts. None: in the memory that the
+            collection has, or in a new one.
+        max_bytes : int
+            Room for pixels.
         """
-        if self._memory is not None:
+        if memory is None and self._memory is not None:
             return self
         new = self._copy()
-        new._memory = _Memory(PixelCache(max_bytes), FeatureCache(len(self)))
-        new._rows = np.arange(len(self))
+        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory)
+        new._rows, new._version = np.arange(len(self)), ()
         return new
 
     @property
@@ -275,20 +293,32 @@ class ImageCollection(Collection):
         """Whether `compute_once` remembers; see `remembered`."""
         return self._memory is not None
 
-    def compute_once(self, name: str, compute: Callable[[Self], Array]) -> Array:
+    def compute_once(self, what: Computation | str, compute: Callable[[Self], Any]) -> Any:
         """``compute(images)``, one row per image; with a memory, only for the images it has no row of.
 
-        `name` identifies the computation: the same name must mean the same numbers.
+        `what` identifies the computation: the same name must mean the same numbers.
         """
         if self._memory is None or self._rows is None:
             return compute(self)
-        key = (self._version, name)
-        return self._memory.features.rows(key, self._rows, lambda missing: compute(self[missing]))
+        what = what if isinstance(what, Computation) else Computation(what)
+        return self._memory.rows.rows(
+            what, self._rows, lambda missing: compute(self[missing]), self._digests, version=self._version
+        )
 
-    # Former names, until the core calls `remembered` and `compute_once`.
-    read_once = remembering = remembered
-    remembers = has_memory
-    noted = compute_once
+    def _digests(self, positions: Array) -> list[str | None]:
+        """Digests of what the images are made of: a file's bytes or pixels, the changes, and what is known besides."""
+        return [self._digest(int(position)) for position in positions]
+
+    def _digest(self, position: int) -> str | None:
+        source = self._sources[position]
+        try:
+            content = source.read_bytes() if isinstance(source, Path) else np.asarray(source)
+        except OSError:  # whatever looks at the image says what is wrong with it
+            return None
+        changes = [repr(change) for change in self._changes]
+        key = self.key(position) if changes else None
+        digest, others = digest_content(["image", content, changes, key, self.info_of(position)])
+        return None if others else digest
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}
@@ -316,7 +346,8 @@ class ImageCollection(Collection):
         )
         new = self._copy()
         new._sources = object_array([image for part in parts for image in part])
-        new._changes = ()
+        new._changes, new._version = (), ()
+        new._memory = new._rows = None  # the memory holds all images of the collection that these were picked from
         return new
 
     def _image(self, position: int) -> Pixels:
@@ -343,4 +374,5 @@ class ImageCollection(Collection):
 
 def as_images(X: Any) -> ImageCollection:
     """X as a collection: itself, or made from arrays or paths."""
+    X = X.data if isinstance(X, Cases) else X
     return X if isinstance(X, ImageCollection) else ImageCollection(X)

@@ -182,6 +182,7 @@ def test_wrong_presets_and_keys_are_named():
     ("wrong", "message"),
     [
         (np.zeros((64, 64, 3)), "array of uint8 from 0 to 255, got float64"),
+        ("leaf.jpg", r"must be an array; read the file first: read_image\('leaf.jpg'\)"),
         (np.zeros((64, 64, 4), dtype=np.uint8), r"h x w x 3 \(RGB\) or h x w \(grey\), got shape \(64, 64, 4\)"),
         (np.zeros((2, 64, 64, 3), dtype=np.uint8), r"got shape \(2, 64, 64, 3\)"),
         (np.zeros((31, 64, 3), dtype=np.uint8), r"at least 32 pixels a side, got shape \(31, 64, 3\). Enlarge it, or"),

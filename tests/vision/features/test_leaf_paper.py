@@ -113,5 +113,5 @@ def test_the_paper_learns_nothing_from_outlines():
 
 
 def test_an_unknown_method_is_named():
-    with pytest.raises(ValueError, match='method must be "taught" or "paper", got \'hsv\''):
+    with pytest.raises(ValueError, match="'method' parameter of LeafColours must be a str among .*. Got 'hsv'"):
         LeafColours("hsv").transform([square_leaf()])

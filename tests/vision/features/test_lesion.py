@@ -285,9 +285,9 @@ def test_images_of_any_size_give_finite_numbers(size):
 
 
 def test_wrong_parameters_are_refused():
-    with pytest.raises(ValueError, match="method must be one of 'hellinger', .*; got 'emd'"):
+    with pytest.raises(ValueError, match="'method' parameter of LesionFeatures must be a str among .*. Got 'emd'"):
         row(crop()[0], method="emd")
-    with pytest.raises(ValueError, match="bins must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="'bins' parameter of LesionFeatures must be an int in the range .*. Got 0"):
         row(crop()[0], bins=0)
 
 

@@ -196,10 +196,11 @@ def test_images_without_colour_are_alike_among_themselves_only():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "felzenszwalb"}, "method must be one of 'robust', 'paper'; got 'felzenszwalb'"),
-        ({"score": "loud"}, "score must be one of 'intensity', 'standing_out'; got 'loud'"),
-        ({"n_segments": 0}, "n_segments must be at least 1, got 0"),
-        ({"block": 0}, "block must be at least 1 pixel, or None, got 0"),
+        ({"method": "felzenszwalb"}, "'method' parameter of PatchColour must be a str among .*. Got 'felzenszwalb'"),
+        ({"score": "loud"}, "'score' parameter of PatchColour must be a str among .*. Got 'loud'"),
+        ({"n_segments": 0}, r"'n_segments' parameter of PatchColour must be an int in the range \[1, inf\). Got 0"),
+        ({"block": "x"}, r"'block' parameter of PatchColour must be an int in the range \[1, inf\) or None. Got 'x'"),
+        ({"scale": "x"}, "'scale' parameter of PatchColour must be a float in the range"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message):

@@ -104,6 +104,8 @@ def _check_known(what: str, name: str, names: tuple[str, ...]) -> None:
 
 
 def _check_image(image: Any) -> Pixels:
+    if isinstance(image, (str, os.PathLike)):
+        raise ImageError(f"an image to corrupt must be an array; read the file first: read_image({os.fspath(image)!r})")
     pixels = np.asarray(image)
     if pixels.dtype != np.uint8:
         raise ImageError(f"an image to corrupt must be an array of uint8 from 0 to 255, got {pixels.dtype}")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import cv2
-import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from memclf._numbers import Array
 from memclf._progress import track
+from memclf.cases import Computation
 from memclf.cases.containers import chunks
 from memclf.vision.features.outline import mask_colours, outline_masks
 from memclf.vision.files import Pixels, as_rgb
@@ -54,8 +54,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     signs: tuple[str, ...] = ()
     learned_to_relate: tuple[str, ...] = ()
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
     takes_all_at_once = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 
     def measure(self, image: Pixels, info: Info) -> Any:
         """The numbers of one image, in the order of `names`, and the `signs`, if it has any.
@@ -85,6 +86,8 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """How far the numbers may be trusted, from 0 to 1, given the signs of each image (a row)."""
         raise NotImplementedError(f"{type(self).__name__} has signs and must define believe(signs)")
 
+    collect = staticmethod(as_images)  # similarities make one collection of the images of a call
+
     def trust(self, X: Any) -> Array | None:
         """How far the numbers of each image may be trusted, from 0 to 1; None if the feature cannot tell."""
         if not self.signs:
@@ -95,16 +98,10 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """Numbers and signs of each image; a remembered collection measures an image once."""
         if not images.has_memory:
             return self._measure_all(images)
-        return images.compute_once(self._cache_key(), self._measure_all)
-
-    def _cache_key(self) -> str:
-        """The same for features that measure the same: class, parameters and what `fit` learned for `measure`."""
-        left_out = ("n_jobs", "verbose", *self.learned_to_relate)
-        everything: Any = self.__getstate__()
-        state = {name: value for name, value in everything.items() if name not in left_out}
-        return f"{type(self).__qualname__} {id(type(self))} {joblib.hash(state)}"
+        return np.asarray(images.compute_once(Computation(self, without=self.learned_to_relate), self._measure_all))
 
     def _measure_all(self, images: ImageCollection) -> Array:
+        self._validate_params()
         slices = list(chunks(len(images), READ_AHEAD))
         # Small products gain nothing from more threads, and those of several images would wait for each other.
         with threadpool_limits(1, user_api="blas"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import cv2
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
@@ -18,7 +20,6 @@ from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
 from memclf.vision.files import IMAGE_SUFFIXES, Pixels, as_rgb
 from memclf.vision.images import ImageCollection, as_images
 
-METHODS = ("taught", "paper")
 TAUGHT = ("affected_share",)
 DETAILS = ("largest_spot", "spots", "trust")
 PAPER = ("F_d", "F_b")
@@ -80,6 +81,15 @@ class LeafColours(ImageFeatures):
     0.05
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "method": [StrOptions({"taught", "paper"})],
+        "literal": ["boolean"],
+        "details": ["boolean"],
+        "steps": [Interval(Integral, 1, None, closed="left")],
+        "random_state": [Integral],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose", None],
+    }
     coefficients_: Coefficients | None = None
 
     def __init__(
@@ -91,7 +101,7 @@ class LeafColours(ImageFeatures):
         steps: int = 1200,
         random_state: int = 0,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.method = method
         self.literal = literal
@@ -132,7 +142,7 @@ class LeafColours(ImageFeatures):
         y : list of 2-D arrays, array of n x height x width, ImageCollection, or one label per image
             Outlines are whole numbers of each image's height and width: 0 background, 1 leaf, 2 symptom.
         """
-        self._is_paper()
+        self._validate_params()
         if y is None or _are_labels(y):
             if not self._is_paper() and self.coefficients_ is None:
                 self.coefficients_ = load_shipped()  # stays with the model, whatever a later version ships
@@ -161,6 +171,7 @@ class LeafColours(ImageFeatures):
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """What was seen: "leaf" and "affected", and for the paper's way "green", "brown" and "discoloured" too."""
+        self._validate_params()
         image = as_rgb(image, "image")
         if self._is_paper():
             return leaf_paper.classes(image)
@@ -177,8 +188,6 @@ class LeafColours(ImageFeatures):
         return judge(image, coefficients)
 
     def _is_paper(self) -> bool:
-        if self.method not in METHODS:
-            raise ValueError(f'method must be "taught" or "paper", got {self.method!r}')
         return self.method == "paper"
 
     def __sklearn_clone__(self) -> Self:

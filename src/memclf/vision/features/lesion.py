@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import cv2
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
@@ -96,6 +98,13 @@ class LesionFeatures(ImageFeatures):
 
     names = ("size", "redness", "overexposed")
     learned_to_relate = ("face_medians_", "median_")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "method": [StrOptions(set(DIFFERENCES))],
+        "bins": [Interval(Integral, 1, None, closed="left")],
+        "root": [str, os.PathLike, None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose", None],
+    }
     median_: float | None = None
     face_medians_: Mapping[str, float] = MappingProxyType({})
 
@@ -106,7 +115,7 @@ class LesionFeatures(ImageFeatures):
         bins: int = 64,
         root: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.method = method
         self.bins = bins
@@ -183,10 +192,6 @@ class LesionFeatures(ImageFeatures):
         return sign * DIFFERENCES[self.method](*histograms)
 
     def _look(self, image: Pixels, info: Info) -> _Sight:
-        if self.method not in DIFFERENCES:
-            raise ValueError(f"method must be one of {', '.join(map(repr, DIFFERENCES))}; got {self.method!r}")
-        if self.bins < 1:
-            raise ValueError(f"bins must be at least 1, got {self.bins}")
         height, width = image.shape[:2]
         marked = marked_lesions(info, height, width, self.root)
         box = given_box(info)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import cv2
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from memclf._numbers import Array
 from memclf.vision.features.base import ImageFeatures, Info, Masks
@@ -14,8 +16,6 @@ from memclf.vision.files import Pixels, as_rgb
 
 BLOCKS = 25  # blocks along the shorter side: a patch of a tenth of the side always holds a whole block
 SMALLEST = 3  # pixels of a block's side, so that in small images, too, a single pixel decides nothing
-METHODS = ("robust", "paper")
-SCORES = ("intensity", "standing_out")
 
 
 class PatchColour(ImageFeatures):
@@ -64,6 +64,18 @@ class PatchColour(ImageFeatures):
     """
 
     names = ("channel", "red", "green", "blue")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "method": [StrOptions({"robust", "paper"})],
+        "n_segments": [Interval(Integral, 1, None, closed="left")],
+        "scale": [Interval(Real, 0, None, closed="left")],
+        "sigma": [Interval(Real, 0, None, closed="left")],
+        "min_size": [Interval(Integral, 0, None, closed="left")],
+        "score": [StrOptions({"intensity", "standing_out"})],
+        "block": [Interval(Integral, 1, None, closed="left"), None],
+        "graded": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose", None],
+    }
 
     def __init__(
         self,
@@ -77,7 +89,7 @@ class PatchColour(ImageFeatures):
         block: int | None = None,
         graded: bool = False,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.method = method
         self.n_segments = n_segments
@@ -91,7 +103,6 @@ class PatchColour(ImageFeatures):
         self.verbose = verbose
 
     def measure(self, image: Pixels, info: Info) -> Array:
-        self._check_parameters()
         if self.method == "paper":
             labels = self._segments(image)
             means = segment_means(image, labels)
@@ -110,21 +121,12 @@ class PatchColour(ImageFeatures):
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """Where the patch is: the chosen segment, or the pixels around the chosen block that stand out like it."""
-        self._check_parameters()
+        self._validate_params()
         image = as_rgb(image, "image")
         if self.method == "paper":
             labels = self._segments(image)
             return {"patch": labels == self._choose(labels, segment_means(image, labels))}
         return {"patch": self._outline(image)}
-
-    def _check_parameters(self) -> None:
-        for name, value, known in (("method", self.method, METHODS), ("score", self.score, SCORES)):
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
-        if self.n_segments < 1:
-            raise ValueError(f"n_segments must be at least 1, got {self.n_segments}")
-        if self.block is not None and self.block < 1:
-            raise ValueError(f"block must be at least 1 pixel, or None, got {self.block}")
 
     # ------------------------------------------------------------------------------------------ the robust way
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from memclf._numbers import Array
 from memclf._progress import say
 from memclf.vision.files import as_height_width
 from memclf.vision.images import ImageCollection, as_images
+from memclf.vision.nets.constraints import CONSTRAINTS
 from memclf.vision.nets.data import EmbeddedExamples, Examples, held_out_split
 from memclf.vision.nets.expert_features import fit_features, scale_features
 from memclf.vision.nets.network import Network, create_network, embed_images
@@ -27,7 +27,6 @@ from memclf.vision.nets.recipes import Vanilla, get_recipe
 from memclf.vision.nets.run import Plan, own_randomness, run, weigh_classes
 from memclf.vision.nets.whitened_head import WhitenedHead
 
-TRAIN = ("all", "head")
 LEAST_TO_HOLD_OUT = 10  # with fewer cases than this, early stopping has nothing to go by
 
 
@@ -104,6 +103,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
     array(['day', 'night'], dtype='<U5')
     """
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = CONSTRAINTS
+
     def __init__(
         self,
         backbone: Any = "efficientnet_lite0",
@@ -131,7 +132,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         predict_batch_size: int | None = None,
         callbacks: Any = None,
         random_state: Any = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.backbone = backbone
         self.pretrained = pretrained
@@ -263,8 +264,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each image."""
-        best = self._scores(X).argmax(axis=1)
-        return self.classes_[best]
+        scores = self._scores(X)
+        return self.classes_[scores.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`."""
@@ -320,12 +321,9 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return embed_images(network, images, self._device(), self.predict_batch_size)
 
     def _check_input(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
-        if self.train not in TRAIN:
-            raise ValueError(f"train must be one of {', '.join(map(repr, TRAIN))}; got {self.train!r}")
-        for name in ("predict_batch_size", "local_epochs", "early_stopping"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        self._validate_params()
+        if isinstance(self.early_stopping, bool):  # a whole number for scikit-learn
+            raise ValueError(f"early_stopping is a number of epochs, or None; got {self.early_stopping}")
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError("checkpoint needs a random_state: without one, no fit is the same as the one before")
         if y is None:
@@ -339,7 +337,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
 
     def _device(self) -> str:
         auto = "cuda" if torch.cuda.is_available() else "cpu"
-        return auto if self.device == "auto" else self.device
+        try:
+            return str(torch.device(auto if self.device == "auto" else self.device))
+        except RuntimeError as error:
+            raise ValueError(f"device must be 'auto' or one of torch ('cpu', 'cuda'); got {self.device!r}") from error
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

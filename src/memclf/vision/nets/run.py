@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from skorch.helper import predefined_split
 from torch import Tensor, nn
 
 from memclf._numbers import Array
-from memclf._progress import say
+from memclf._progress import is_shown, say
 from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
@@ -56,18 +55,7 @@ class Plan:
     device: str
     callbacks: list[Any]
     seed: int
-    verbose: int
-
-    def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if isinstance(self.lr, bool) or not isinstance(self.lr, Real) or not self.lr > 0:
-            raise ValueError(f"lr must be a number above 0, got {self.lr!r}")
-        for name, known in (("optimizer", OPTIMIZERS), ("schedule", SCHEDULES)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {getattr(self, name)!r}")
+    verbose: int | None
 
     def settings(self) -> dict[str, Any]:
         """What a checkpoint must agree with."""
@@ -80,7 +68,7 @@ class Plan:
 def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
     """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
     best = None if held_out is None or plan.patience is None else EarlyStop(plan.patience)
-    progress = Progress(f"{len(examples):,} images", plan.epochs) if plan.verbose else None
+    progress = Progress(f"{len(examples):,} images", plan.epochs) if is_shown(plan.verbose) else None
     checkpoint = None
     if plan.checkpoint is not None:
         data = examples.digest() + (b"" if held_out is None else held_out.digest())

@@ -19,8 +19,8 @@ class Collection(ABC):
     @abstractmethod
     def __getitem__(self, index: Any) -> Any: ...
 
-    def __iter__(self) -> Iterator[Any]:
-        return (self[position] for position in range(len(self)))
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]: ...
 
     @abstractmethod
     def remembered(self, memory: Memory | None = None) -> Self:

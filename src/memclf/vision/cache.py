@@ -9,7 +9,10 @@ from memclf.vision.files import Pixels
 
 
 class PixelCache:
-    """Images that were read, up to a number of bytes. The first ones stay: every pass begins with them."""
+    """Images that were read, up to a number of bytes.
+
+    The first ones stay, since every pass begins with them.
+    """
 
     def __init__(self, max_bytes: int):
         self._images: dict[Hashable, Pixels] = {}

@@ -1,4 +1,4 @@
-"""A collection of images, in memory or in files, that is read lazily and indexed like an array."""
+"""A collection of images, in memory or in files, indexed like an array and read lazily."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class _Remembered(NamedTuple):
 
 
 class ImageCollection(Collection):
-    """Images that behave like an array: a number picks one image, a slice or index array a collection.
+    """Images that behave like an array.
+
+    A number picks one image, a slice or an index array picks a collection.
 
     Every image comes out as a uint8 array of height x width x 3. Grey images are repeated on three channels,
     transparent ones are laid on white, files are turned upright by their EXIF orientation. Sizes may differ.
@@ -244,7 +246,9 @@ class ImageCollection(Collection):
         return new
 
     def perturbed(self, *, seed: int = 0) -> Self:
-        """The same images, changed a little in ways that are no corruptions; see `memclf.vision.perturbations`.
+        """The same images, changed a little in ways that are no corruptions.
+
+        See `memclf.vision.perturbations`.
 
         If these images are remembered, so are the perturbed ones, apart from them.
 
@@ -262,7 +266,7 @@ class ImageCollection(Collection):
         return new
 
     def remembered(self, max_bytes: int = CACHED_BYTES) -> Self:
-        """The same images, with a memory: none is read twice, no feature or embedding is computed twice.
+        """The same images, with a memory: none is read twice, nothing is computed twice about one.
 
         Pixels are kept in memory up to `max_bytes`. What is picked from this collection shares its memory, which ends
         with the last of them.
@@ -280,7 +284,7 @@ class ImageCollection(Collection):
         return self._memory is not None
 
     def compute_once(self, name: Hashable, compute: Callable[[Self], Array]) -> Array:
-        """``compute(images)``, one row per image; with a memory, only for the images it has no row of.
+        """``compute(images)``, one row per image; with a memory, only where there is no row yet.
 
         `name` identifies the computation: the same name must mean the same numbers.
         """

@@ -1,4 +1,4 @@
-"""Leaf colours: how much of a leaf is affected, by the paper's thresholds or as an expert's outlines taught it."""
+"""Leaf colours: how much of a leaf is affected."""
 
 from __future__ import annotations
 
@@ -170,7 +170,10 @@ class LeafColours(ImageFeatures):
         return (share, *details(chances, leaf, affected), *found) if self.details else (share, *found)
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
-        """What was seen: "leaf" and "affected", and for the paper's way "green", "brown" and "discoloured" too."""
+        """The masks "leaf" and "affected".
+
+        The paper's way has "green", "brown" and "discoloured" too.
+        """
         self._validate_params()
         image = as_rgb(image, "image")
         if self._is_paper():
@@ -222,7 +225,10 @@ def details(chances: Array, leaf: Mask, affected: Mask) -> tuple[float, float, f
 
 
 def signs_of(image: Pixels, chances: Array, leaf: Mask) -> tuple[float, float, float, float]:
-    """The numbers named in `SIGNS`: how clear, how large, how green against the background, how tinted that is."""
+    """The numbers named in `SIGNS`.
+
+    How clear the leaf is, how large, how green against the background, and how tinted the background is.
+    """
     certainty, area = float(np.abs(1 - 2 * chances[0]).mean()), float(leaf.mean())
     small = cv2.resize(image, leaf.shape[::-1], interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     if min(area, 1 - area) * leaf.size < FEW:

@@ -272,7 +272,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores before the softmax, one column per class; for two classes the second's lead over the first."""
+        """Scores before the softmax, one column per class.
+
+        For two classes, the second's lead over the first.
+        """
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -282,7 +285,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self._embed(as_images(X), self.network_)
 
     def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
-        """The input of the last layer (embedding and expert features) of each image, its weights and its biases."""
+        """The input of the last layer of each image, and the layer's weights and biases."""
         check_is_fitted(self, "network_")
         images, head = as_images(X), self.network_.head
         weight, bias = (each.detach().cpu().numpy().astype(np.float64) for each in (head.weight, head.bias))
@@ -340,9 +343,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         try:
             return str(torch.device(auto if self.device == "auto" else self.device))
         except RuntimeError as error:
-            raise ValueError(
-                f"device must be 'auto' or one of torch ('cpu', 'cuda'); got {self.device!r}"
-            ) from error
+            raise ValueError(f"device must be 'auto' or one of torch ('cpu', 'cuda'); got {self.device!r}") from error
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Expert features that are joined to a network's penultimate layer, brought to mean 0 and variance 1."""
+"""Expert features that are joined to a network's penultimate layer, scaled to variance 1."""
 
 from __future__ import annotations
 

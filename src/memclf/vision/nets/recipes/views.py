@@ -22,7 +22,10 @@ Change: TypeAlias = "Callable[[int, Tensor], Tensor]"
 
 @runtime_checkable
 class TakesViews(Protocol):
-    """A network that scores several versions of the same images in one pass, as `network.WithFeatures` does."""
+    """A network that scores several versions of the same images in one pass.
+
+    `network.WithFeatures` is one.
+    """
 
     def forward_views(self, views: Sequence[Tensor]) -> list[Tensor]: ...
 

@@ -180,10 +180,6 @@ class ImageCollection(Collection):
             setattr(picked, name, None if values is None else values[rows])
         return picked
 
-    def take(self, rows: Array) -> Self:
-        """The collection of the images at these positions."""
-        return self[np.asarray(rows)]
-
     def _copy(self) -> Self:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)

@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from memclf.answer import balanced
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
+from memclf.answers.base import balance_probabilities
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.leaf import outlined_ids
@@ -74,7 +74,7 @@ def compare(name, study, severity, most):
                 rows = held if key == "clean" else np.intersect1d(held, judged)
                 places = rows if key == "clean" else np.searchsorted(judged, rows)
                 P = clf.label_distributions_[clf.route(F[places]).nearest]
-                said[key][rows] = clf.classes_[balanced(P, clf.frequencies_, 0.5).argmax(axis=1)]
+                said[key][rows] = clf.classes_[balance_probabilities(P, clf.frequencies_, 0.5).argmax(axis=1)]
         found = [scores(y, said[key], free if key == "clean" else judged) for key in numbers]
         (a, b), (c, d) = found[0], np.mean(found[1:], axis=0)
         print(f"{name:34s}{np.mean(many):9.1f}{a:8.1f} /{b:5.1f}{c:8.1f} /{d:5.1f}", flush=True)

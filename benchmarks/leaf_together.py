@@ -72,7 +72,7 @@ def answers(clf: MemoryClassifier, prior: np.ndarray, images: ImageCollection) -
         "stage 1 alone": clf.similarity_.tree_.classes_[described],
         "network": clf.classes_[proba.argmax(axis=1)],
         "network, prior and temperature": clf.classes_[controlled.argmax(axis=1)],
-        "memory classifier": clf.predict_routed(images, routes),
+        "memory classifier": clf.answers(images, routes).labels,
     }
 
 

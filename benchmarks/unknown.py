@@ -58,7 +58,7 @@ def strange_images(study: str, others: dict[str, ImageCollection]) -> dict[str, 
 def scores_of(clf, images):
     """How little each image is like the training data: higher is stranger."""
     images = images.remembered()
-    strange = clf.calibration_.excess(clf.strangeness(images))
+    strange = clf.answer_.calibration_.excess(clf.answers(images).routes.strangeness)
     trust = clf.similarity_.trust(images)
     doubt = np.zeros(len(images)) if trust is None else 1 - trust
     sure = clf.global_.predict_proba(images).max(axis=1)

@@ -20,9 +20,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.dummy import DummyClassifier
 
-from memclf import MemoryClassifier, heldout
+from memclf import MemoryClassifier
 from memclf._numbers import reaches
-from memclf.folds import Folds
+from memclf.cases import Cases
+from memclf.classifier.constraints import check_settings
+from memclf.classifier.fit import TrainingData
+from memclf.classifier.folds import FoldPlan
+from memclf.classifier.held_out import FoldedFit, find_conformal_thresholds, measure_distances
 from memclf.similarity import CosineSimilarity, GowerSimilarity, RankSimilarity, RBFSimilarity, TreeSimilarity
 
 RATES = (0.02, 0.05, 0.1, 0.2)
@@ -91,15 +95,17 @@ def one_run(kind, n, q, objects, seed):
     else:
         X, y, groups = grouped(rng, n, objects)
         new = grouped(rng, NEW, NEW // 2)[0]
-    clf = MemoryClassifier(similarity(), DummyClassifier(), n_memories=q, thresholds="conformal", random_state=seed)
+    clf = MemoryClassifier(similarity(), DummyClassifier(), n_memories=q, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of too few cases for some rates
-        clf.set_params(thresholds="common").fit(X, y)
-        found = heldout.distances(clf, X, y, np.arange(n), None, {}, Folds.of(clf.cv, groups, n), seed)
+        clf.fit(X, y)
+        settings, data = check_settings(clf.get_params(deep=False)), TrainingData(Cases.of(X), y, None, {})
+        plan = FoldPlan.create(clf.cv, groups, n)
+        distances = measure_distances(FoldedFit(settings, data, plan, clf._parts, seed, square=False))
         routes = clf.route(new)
         unknown = []
         for rate in RATES:
-            thresholds, _ = heldout.conformal(clf.set_params(unknown_rate=rate), found)
+            thresholds, _ = find_conformal_thresholds(distances, rate, strange_share=0.0, min_trust=0.0)
             unknown.append(1 - reaches(routes.similarity, thresholds[routes.nearest]).mean())
     return unknown
 

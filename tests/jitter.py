@@ -6,6 +6,7 @@ similarities come apart, as with sums whose order depends on the batch. With `de
 similarities, as with another mean and spread of the training cases. Whole numbers stay: nothing is rounded there.
 """
 
+import functools
 import os
 from contextlib import contextmanager
 
@@ -61,6 +62,7 @@ def jittered(seed: int, how: str = ""):
 
 
 def _moved(method, jitter):
+    @functools.wraps(method)
     def moving(self, *args, **kwargs):
         Z = method(self, *args, **kwargs)
         return jitter(Z) if isinstance(Z, np.ndarray) and Z.dtype == np.float64 else Z

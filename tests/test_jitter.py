@@ -1,4 +1,4 @@
-"""Answers that are not on an edge do not hang on the last bit: another processor gives the same ones.
+"""Answers that are not on an edge do not depend on the last bit: another processor gives the same ones.
 
 The noise of `jitter` stands for another processor. Every test says how few cases are too near to an edge to be judged.
 """
@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import jitter
-from memclf import MemoryClassifier, select_memories
+from memclf import MemoryClassifier, MemorySelector, select_memories
+from memclf.answers import ProductAnswer
 from memclf.similarity import (
     CosineSimilarity,
     FunctionSimilarity,
@@ -87,7 +88,7 @@ def test_the_environment_asks_for_noise(monkeypatch, given, expected):
     assert jitter.wanted() == expected
 
 
-def test_noise_that_nobody_knows_is_refused(monkeypatch):
+def test_wanted__unknown_kind_of_noise__is_refused(monkeypatch):
     monkeypatch.setenv(jitter.VARIABLE, "much")
     with pytest.raises(ValueError, match="MEMCLF_JITTER must be a seed, as in 3, anew:3 or described:3, got 'much'"):
         jitter.wanted()
@@ -151,10 +152,10 @@ KINDS = {
 SETTINGS = {
     "covering": {"threshold": 0.3},
     "a fixed number": {"threshold": 0.3, "n_memories": 4},
-    "conformal": {"threshold": "conformal", "n_memories": 4, "unknown_rate": 0.1},
-    "product": {"threshold": 0.3, "n_memories": 4, "combine": "product"},
-    "competence": {"threshold": "conformal", "n_memories": 4, "unknown_rate": 0.2, "competence": "mahalanobis"},
-    "as printed": {"threshold": 0.3, "mode": "paper"},
+    "conformal": {"n_memories": 4, "unknown_rate": 0.1},
+    "product": {"threshold": 0.3, "n_memories": 4, "answer": ProductAnswer(competence=None, balance=0.0)},
+    "competence": {"n_memories": 4, "unknown_rate": 0.2, "answer": ProductAnswer(balance=0.0)},
+    "as printed": {"threshold": 0.3, "search": MemorySelector(mode="paper")},
 }
 
 
@@ -169,7 +170,7 @@ def fitted(kind, settings):
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_answers_away_from_edges_do_not_hang_on_the_last_bit(kind, settings, jittered):
+def test_answers_away_from_edges_do_not_depend_on_the_last_bit(kind, settings, jittered):
     new = KINDS[kind][1]()[1]
     plain = fitted(kind, settings)
     ways, answers = plain.route(new), plain.predict(new)
@@ -195,7 +196,7 @@ def test_there_is_something_to_move_in_every_setting():
     for name, settings in SETTINGS.items():
         clf, new = fitted("rbf", settings), KINDS["rbf"][1]()[1]
         assert len(clf.memory_indices_) >= 4
-        assert len(np.unique(clf.predict(new))) == (3 if "conformal" in settings.values() else 2), name
+        assert len(np.unique(clf.predict(new))) == (3 if "unknown_rate" in settings else 2), name
 
 
 # ---------------------------------------------------------------------------------------------------- what is on edges

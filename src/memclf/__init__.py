@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
+from memclf._version import __version__ as __version__
+from memclf.cases import Cases
 from memclf.classifier import MemoryClassifier
 from memclf.memory import MemorySearchResult, MemorySelector, select_memories
 
 if TYPE_CHECKING:
     from memclf.persist import load, save
 
-__version__ = "0.1.0"
-
-__all__ = ["MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]
+__all__ = ["Cases", "MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]
 
 
 def __getattr__(name: str) -> Any:

@@ -33,6 +33,8 @@ class LooksAtAll(Protocol):
 
     takes_all_at_once: bool
 
+    def collect(self, X: Any) -> Any: ...
+
     def transform(self, X: Any) -> Any: ...
 
 
@@ -146,8 +148,8 @@ class AnswersRoutes(Protocol):
     def answers(self, X: Any, routes: Any = None) -> Any: ...
 
 
-# scikit-learn lets these methods appear and vanish with an estimator's parameters and parts (`available_if`). A class then
-# always has them and an instance may not, so that `isinstance` would be wrong.
+# scikit-learn lets these methods appear and vanish with an estimator's parameters and parts (`available_if`). The class
+# then always has them and an instance may not, so that `isinstance` would be wrong.
 
 
 def transforms(features: Any) -> bool:

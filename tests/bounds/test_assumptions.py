@@ -10,7 +10,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from memclf import MemoryClassifier
-from memclf.answers import ProductAnswer
 from memclf.bounds import generalization_bound
 from memclf.similarity import (
     RBFSimilarity,
@@ -43,7 +42,7 @@ def test_complexities__steps_that_learn__are_named(problem, fitted):
 
 def test_local_answers__product__is_not_met(problem, fitted):
     X, y = problem()
-    clf = fitted(X, y, answer=ProductAnswer(competence=None, balance=0.0), cv=2)
+    clf = fitted(X, y, answer="product", cv=2)
     found = by_name(generalization_bound(clf, X, y))["local answers"]
     assert found.met is False
     assert "answer rule" in found.why

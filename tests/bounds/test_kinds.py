@@ -265,7 +265,7 @@ def test_compression__ties__make_the_order_of_memories_a_choice(fitted):
 
 def test_compression__estimators_by_number__make_the_order_a_choice(problem, fitted):
     X, y = problem()
-    plain, listed = fitted(X, y), fitted(X, y, {k: LogisticRegression(max_iter=1000) for k in range(3)})
+    plain, listed = fitted(X, y), fitted(X, y, dict.fromkeys(range(3), LogisticRegression()))
     extra = formulas.compression_confidence(len(y), 3, DELTA, math.log(6))
     assert generalization_bound(listed, X, y)["choice of memories and confidence"] == pytest.approx(extra)
     assert generalization_bound(plain, X, y)["choice of memories and confidence"] < extra

@@ -78,7 +78,9 @@ CLASSIFIERS = {
 
 def builder(**settings):
     settings = {"similarity": RBFSimilarity(gamma=0.1), "threshold": 0.2, "n_memories": 3, **settings}
-    return lambda seed: MemoryClassifier(random_state=seed, search=MemorySelector(max_swaps=10), **copy.deepcopy(settings))
+    return lambda seed: MemoryClassifier(
+        random_state=seed, search=MemorySelector(max_swaps=10), **copy.deepcopy(settings)
+    )
 
 
 @pytest.mark.slow

@@ -66,33 +66,26 @@ def test_a_small_cluster_is_merged_into_the_next_most_similar_memory():
     assert clf.route([[20.0, 0.0]]).memory.tolist() == [2]
 
 
-def test_a_small_cluster_can_be_left_to_the_global_classifier():
-    X, y = three_groups()
-    clf = fit(X, y, estimator=GaussianNB(), min_cluster_size=10, small_clusters="global")
-    assert clf.estimators_[2] is clf.global_
-    assert clf.global_.class_count_.sum() == 74
-    assert clf.pool_.origins[2] == "handed to global"
-
-
 def test_clusters_that_are_too_small_together_become_the_global_classifier():
     X, y = three_groups(sizes=(3, 3, 3))
     clf = fit(X, y, min_cluster_size=50)
     assert all(local is clf.global_ for local in clf.estimators_)
+    assert clf.pool_.origins == ["handed to global"] * 3
 
 
 def test_merging_goes_on_until_clusters_are_large_enough():
     likeness = np.array([[1, 0.9, 0.1, 0.1], [0.9, 1, 0.2, 0.1], [0.1, 0.2, 1, 0.3], [0.1, 0.1, 0.3, 1]])
     sizes = [np.arange(n) for n in (3, 4, 2, 9)]
-    assert assign(sizes, likeness, 5, "merge").tolist() == [1, 1, 3, 3]
-    assert assign(sizes, likeness, 1, "merge").tolist() == [0, 1, 2, 3]
-    assert assign(sizes, likeness, 5, "global").tolist() == [-1, -1, -1, 3]
+    assert assign(sizes, likeness, 5).tolist() == [1, 1, 3, 3]
+    assert assign(sizes, likeness, 1).tolist() == [0, 1, 2, 3]
+    assert assign(sizes, likeness, 19).tolist() == [-1, -1, -1, -1]
 
 
 def test_memories_may_have_classifiers_of_distinct_types():
     X, y = three_groups(sizes=(40, 30, 20))
-    kinds = [GaussianNB(), DecisionTreeClassifier(), LogisticRegression()]
-    listed = fit(X, y, estimator=kinds, n_memories=3)
-    assert [type(local) for local in listed.estimators_] == [type(kind) for kind in kinds]
+    kinds = {0: GaussianNB(), 1: DecisionTreeClassifier(), 2: LogisticRegression()}
+    clf = fit(X, y, estimator=kinds, n_memories=3)
+    assert [type(local) for local in clf.estimators_] == [type(kind) for kind in kinds.values()]
     mapped = fit(X, y, estimator={1: DecisionTreeClassifier(), "default": GaussianNB()})
     assert [type(local).__name__ for local in mapped.estimators_] == [
         "GaussianNB",
@@ -104,7 +97,7 @@ def test_memories_may_have_classifiers_of_distinct_types():
 @pytest.mark.parametrize(
     ("estimator", "error", "message"),
     [
-        ([GaussianNB()], ValueError, "a list of 1 for 3 memories"),
+        ([GaussianNB()], TypeError, "for classifiers of different kinds give a mapping"),
         ({7: GaussianNB(), "default": GaussianNB()}, ValueError, r"names the memories \['7'\]"),
         ({0: GaussianNB()}, ValueError, r"gives nothing for the memories \[1, 2\]"),
         (GaussianNB, TypeError, "must be a classifier with fit and predict"),
@@ -192,7 +185,7 @@ def test_local_classifiers_can_start_from_the_global_one(estimator):
 def test_only_memories_with_the_global_estimator_start_from_it():
     X, y = three_groups(sizes=(60, 50, 40))
     first, second, third = LogisticRegression(C=1.0), LogisticRegression(C=1e-6), GaussianNB()
-    clf = fit(X, y, estimator=[first, second, third], n_memories=3, start="global")
+    clf = fit(X, y, estimator={0: first, 1: second, 2: third}, n_memories=3, start="global")
     assert clf.pool_.origins == ["global", "fresh", "fresh"]
     assert [getattr(local, "C", None) for local in clf.estimators_] == [1.0, 1e-6, None]
 

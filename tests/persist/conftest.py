@@ -18,8 +18,8 @@ from sklearn.utils.validation import _num_samples
 from threadpoolctl import threadpool_limits
 
 import memclf
-from memclf import MemoryClassifier, fitted
-from memclf.persist import sane
+from memclf import MemoryClassifier, integrity
+from memclf.persist import validate
 from memclf.similarity import RBFSimilarity
 
 
@@ -73,8 +73,8 @@ def save_unchecked():
 
     def save_unchecked(model, folder):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sane, "check_parts", lambda parts, name: None)
-            patch.setattr(fitted, "check", lambda model: None)
+            patch.setattr(validate, "check_parts", lambda parts, name: None)
+            patch.setattr(integrity, "check", lambda model: None)
             return memclf.save(model, folder)
 
     return save_unchecked
@@ -95,7 +95,7 @@ def fit_and_save(cases, save_unchecked, tmp_path):
 
 
 class Tamper:
-    """What somebody can do to a folder who knows the format, checksums included."""
+    """Changes to a folder by a person who knows the format, checksums included."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -112,11 +112,13 @@ class Tamper:
         (self.folder / "manifest.json").write_text(text)
 
     def change(self, *keys, to):
-        """Set one value, deep inside the manifest."""
+        """Set one value, deep inside the manifest; references to shared estimators are followed."""
         manifest = self.manifest
         inner = manifest
         for key in keys[:-1]:
             inner = inner[key]
+            if isinstance(inner, dict) and "$shared" in inner:
+                inner = manifest["shared"][inner["$shared"]]
         inner[keys[-1]] = to
         self.write(manifest)
 

@@ -174,14 +174,14 @@ def test_a_folder_that_holds_other_things_is_left_alone(name, old, tmp_path):
 
 
 @pytest.mark.parametrize("content", ['{"name": "My web page", "icons": []}', "[]", "not JSON", '{"format": "other"}'])
-def test_somebody_elses_manifest_is_left_alone(content, old, tmp_path):
+def test_a_manifest_of_another_program_is_left_alone(content, old, tmp_path):
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(ModelFolderError, match=r"holds other things \(manifest.json"):
         memclf.save(old, tmp_path)
     assert (tmp_path / "manifest.json").read_text() == content
 
 
-def test_things_that_somebody_put_beside_a_model_stay(old, new, tmp_path):
+def test_other_files_beside_a_model_stay(old, new, tmp_path):
     folder = memclf.save(old, tmp_path / "model")
     (folder / "data-raw").mkdir()
     (folder / "data-raw" / "measurements.csv").write_text("years of work")
@@ -211,6 +211,15 @@ def test_a_damaged_model_can_be_replaced(old, new, tmp_path, tamper):
     folder = memclf.save(old, tmp_path / "model")
     tamper(folder).path("arrays.npz").write_bytes(b"damaged")
     with pytest.raises(ModelFolderError, match="arrays.npz"):
+        memclf.load(folder)
+    assert which(memclf.save(new, folder)) == 3
+
+
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_model_of_another_format_version_can_be_replaced(version, old, new, tmp_path, tamper):
+    folder = memclf.save(old, tmp_path / "model")
+    tamper(folder).change("format_version", to=version)
+    with pytest.raises(ModelFolderError, match=rf"was saved by an? (older|newer) memclf \(format {version}\)"):
         memclf.load(folder)
     assert which(memclf.save(new, folder)) == 3
 

@@ -13,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import memclf
 from memclf import MemoryClassifier, MemorySelector
+from memclf.answers import ProductAnswer
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
 from memclf.local.competence import Mahalanobis
 from memclf.similarity import CombinedSimilarity, RBFSimilarity
@@ -131,13 +132,16 @@ LOCAL = {
         lambda: {"estimator": inner_classifier()},
         r"model.estimator is of the type .*test_findable.Inner",
     ),
-    "list of estimators": (
-        lambda: {"estimator": [inner_classifier()] * 2, "n_memories": 2},
+    "estimators by number": (
+        lambda: {"estimator": {0: inner_classifier(), "default": LogisticRegression()}},
         r"model.estimator\[0\] is of the type .*Inner",
     ),
     "fallback": (lambda: {"fallback": inner_classifier()}, r"model.fallback is of the type .*Inner"),
     "cv": (lambda: {"cv": inner_splitter()}, r"model.cv is of the type .*Inner"),
-    "detector": (lambda: {"competence": inner_detector()}, r"model.competence is of the type .*Inner"),
+    "detector": (
+        lambda: {"answer": ProductAnswer(inner_detector())},
+        r"model.answer.competence is of the type .*Inner",
+    ),
 }
 
 

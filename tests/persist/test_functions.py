@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import memclf
 from memclf import MemoryClassifier, MemorySelector
+from memclf.answers import ProductAnswer
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
 from memclf.similarity import FunctionSimilarity, RBFSimilarity
 
@@ -231,6 +232,39 @@ def test_a_users_type_loads_when_it_is_allowed(own_type, modest, queries, same_a
         new = memclf.load(folder, trusted=trusted)
         same_answers(clf, new, queries)
         assert {type(each) for each in new.estimators_} >= {modest}
+
+
+PARTS = """
+import numpy as np
+from memclf.answers import ProductAnswer
+from memclf.local.competence import Mahalanobis
+from memclf.similarity import Similarity
+
+class OwnAnswer(ProductAnswer):
+    pass
+
+class OwnDetector(Mahalanobis):
+    pass
+
+class OwnSimilarity(Similarity):
+    def compare(self, A, B):
+        return np.exp(-0.05 * ((A[:, None] - B[None]) ** 2).sum(axis=-1))
+"""
+
+
+@pytest.mark.parametrize("part", ["OwnAnswer", "OwnDetector", "OwnSimilarity"])
+def test_a_users_own_part_loads_when_it_is_allowed(part, user_module, cases, queries, same_answers, tmp_path):
+    lab = user_module("lab_of_parts", PARTS)
+    settings = {
+        "OwnAnswer": lambda: {"answer": lab.OwnAnswer()},
+        "OwnDetector": lambda: {"answer": ProductAnswer(lab.OwnDetector())},
+        "OwnSimilarity": lambda: {"similarity": lab.OwnSimilarity()},
+    }[part]()
+    clf = MemoryClassifier(**{"similarity": RBFSimilarity(0.05), "n_memories": 3, "random_state": 0, **settings})
+    folder = memclf.save(clf.fit(*cases), tmp_path / "model")
+    with pytest.raises(UntrustedTypeError, match=f"lab_of_parts.{part}") as caught:
+        memclf.load(folder)
+    same_answers(clf, memclf.load(folder, trusted=caught.value.names), queries)
 
 
 def test_allowing_one_type_allows_no_other(own_type):

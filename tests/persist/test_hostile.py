@@ -1,4 +1,4 @@
-"""Folders that somebody damaged or made up: each is refused by name, and nothing of it is run."""
+"""Folders that are damaged or made up: each is refused by name, and nothing of it is run."""
 
 import contextlib
 import io
@@ -97,7 +97,7 @@ def test_any_flipped_bit_in_a_data_file_is_noticed(name, folder):
 
 def test_any_edited_number_in_the_manifest_is_noticed(folder, tamper):
     manifest = tamper(folder).manifest
-    for change in ({"format_version": 1.0}, {"created": "today"}, {"extra": 1}, {"classes": []}, {"sha256": "0" * 64}):
+    for change in ({"format_version": 2.0}, {"created": "today"}, {"extra": 1}, {"classes": []}, {"sha256": "0" * 64}):
         (folder / "manifest.json").write_text(json.dumps({**manifest, **change}))
         with pytest.raises(ModelFolderError, match="manifest.json (was edited or damaged|is damaged)"):
             memclf.load(folder)
@@ -142,10 +142,11 @@ def test_json_that_is_no_manifest_is_refused(content, folder):
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (2, "this memclf reads up to version 1. Update memclf"),
+        (3, r"was saved by a newer memclf \(format 3\); this one reads format 2. Update memclf"),
         (10**30, "Update memclf"),
-        (0, "which never existed"),
-        (-1, "which never existed"),
+        (1, r"was saved by an older memclf \(format 1\); fit the model again and save it, or load it with the memclf"),
+        (0, "not a manifest"),
+        (-1, "not a manifest"),
         (True, "not a manifest"),
         ("1", "not a manifest"),
         (None, "not a manifest"),
@@ -208,14 +209,14 @@ EDITS = {
     "two marks": (["model", "state", "labels_"], {"$array": "a0", "$part": "p0"}),
     "no mark": (["model", "state", "labels_"], {"array": "a0"}),
     "an array that is not there": (["model", "state", "labels_"], {"$array": "a99"}),
-    "a part that is not there": (["model", "state", "estimators_", 0], {"$part": "p99"}),
+    "a part that is not there": (["model", "state", "pool_", "fields", "estimators", 0], {"$part": "p99"}),
     "an unknown record": (["model", "state", "pool_", "$record"], "Popen"),
     "a record with a strange field": (["model", "state", "pool_", "fields", "x"], 1),
     "an unknown parameter": (["model", "params", "command"], "rm -rf"),
     "an attribute that is no fitted one": (["model", "state", "_parameters"], {"$dict": []}),
     "a dunder": (["model", "state", "__class__"], None),
     "a method": (["model", "state", "predict"], None),
-    "a strange number": (["model", "params", "slack"], {"$float": "1e400"}),
+    "a strange number": (["model", "params", "threshold"], {"$float": "1e400"}),
     "objects of a wrong shape": (["model", "state", "labels_"], {"$objects": [1, 2], "shape": [10**6, 10**6]}),
     "unhashable keys": (["model", "params", "thresholds"], {"$dict": [[[], 1]]}),
     "pairs that are none": (["model", "params", "thresholds"], {"$dict": [1]}),
@@ -227,7 +228,13 @@ EDITS = {
     "labels that are no array": (["model", "state", "labels_"], [0, 1, 2]),
     "no labels": (["model", "state", "labels_"], None),
     "no memories": (["model", "state", "memory_indices_"], {"$objects": [], "shape": [0]}),
-    "too few estimators": (["model", "state", "estimators_"], []),
+    "too few estimators": (["model", "state", "pool_", "fields", "estimators"], []),
+    "a property": (["model", "state", "estimators_"], []),
+    "no answer rule": (["model", "state", "answer_"], None),
+    "an answer rule that is none": (["model", "state", "answer_"], "local"),
+    "an estimator that is not there": (["model", "state", "similarity_"], {"$shared": "s99"}),
+    "estimators that hold each other": (["shared"], {"s0": {"$tuple": [{"$shared": "s0"}]}}),
+    "shared estimators as a list": (["shared"], []),
     "unknown classes": (["model", "state", "classes_"], {"$objects": ["good", "fair"], "shape": [2]}),
     "classes twice": (["model", "state", "classes_"], {"$objects": ["bad", "bad"], "shape": [2]}),
 }
@@ -277,7 +284,7 @@ def test_deeply_nested_values_with_the_right_checksum_are_refused(depth, folder,
         deep = {"$tuple": [deep]} if depth % 200 else [deep]
     limit = sys.getrecursionlimit()
     try:
-        sys.setrecursionlimit(10_000)  # whoever makes such a folder has no limit
+        sys.setrecursionlimit(10_000)  # who makes such a folder has no limit
         tamper(folder).change("model", "state", "labels_", to=deep)
     finally:
         sys.setrecursionlimit(limit)
@@ -1016,7 +1023,7 @@ def test_the_same_models_load_when_they_are_not_spoilt(estimator, fit_and_save):
     memclf.load(fit_and_save(estimator))
 
 
-def test_boosting_that_starts_from_a_classifier_cannot_be_checked_and_must_be_allowed(fit_and_save):
+def test_boosting_that_starts_from_a_classifier_must_be_allowed(fit_and_save):
     folder = fit_and_save(GradientBoostingClassifier(n_estimators=2, init=LogisticRegression()))
     with pytest.raises(UntrustedTypeError, match="starts from a classifier of its own") as caught:
         memclf.load(folder)
@@ -1115,14 +1122,14 @@ def mutate_array(content, chance):
 
 
 def mutate_folder(tools, original, chance):
-    """Spoil one thing in the folder, as somebody would who recomputes all checksums."""
+    """Spoil one thing in the folder, with all checksums recomputed."""
     manifest, files = original
     tools.write(manifest)
     for name, members in files.items():
         tools.rezip(name, members)
     name = chance.choice(FILES)
     if name == "manifest.json":
-        tools.write({**mutated(manifest, chance), "format": "memclf-model", "format_version": 1})
+        tools.write({**mutated(manifest, chance), "format": "memclf-model", "format_version": 2})
         return
     members = dict(files[name])
     if name == "estimators.skops" and chance.random() < 0.5:

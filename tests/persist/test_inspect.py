@@ -1,13 +1,9 @@
-"""Looking at a folder from the command line, the card beside the model, and folders of earlier versions."""
+"""A folder shown on the command line, and the card beside the model."""
 
-import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-import sklearn
-from sklearn.utils.fixes import parse_version
 from typer.testing import CliRunner
 
 import memclf
@@ -52,7 +48,7 @@ def test_a_whole_folder_is_shown(inspect, folder, classifier):
     assert shown.exit_code == 0, shown.output
     lines = [" ".join(line.replace("│", " ").split()) for line in shown.output.splitlines()]
     assert lines[0].startswith("MemoryClassifier saved 20")
-    assert lines[0].endswith("format 1")
+    assert lines[0].endswith("format 2")
     for number, row in enumerate(classifier.memory_indices_):
         assert any(line.startswith(f"{number} {row} {classifier.cluster_counts_[number].sum()} ") for line in lines)
     counts = dict(zip(classifier.classes_, classifier.cluster_counts_.sum(axis=0), strict=True))
@@ -83,7 +79,7 @@ def test_what_has_to_be_allowed_is_named_and_not_imported(inspect, own):
     )
     assert "lab_of_inspection" not in sys.modules
     assert not marker.exists()
-    names = inspect_folder(folder).strangers
+    names = inspect_folder(folder).untrusted
     memclf.load(folder, trusted=names)  # and with these it loads
     assert marker.exists()
 
@@ -116,17 +112,17 @@ def test_a_damaged_file_is_a_problem_and_the_rest_is_shown(name, inspect, folder
     assert "all files are whole" not in shown.output
 
 
-@pytest.mark.parametrize("how", ["missing", "edited", "no JSON", "newer"])
+@pytest.mark.parametrize("how", ["missing", "edited", "no JSON", "newer", "older"])
 def test_a_folder_that_cannot_be_read_is_an_error(how, inspect, folder, tamper):
     path = folder / "manifest.json"
     if how == "missing":
         path.unlink()
     elif how == "edited":
-        path.write_text(path.read_text().replace('"format_version": 1', '"format_version": 1, "x": 1'))
+        path.write_text(path.read_text().replace('"format_version": 2', '"format_version": 2, "x": 1'))
     elif how == "no JSON":
         path.write_text("[" * 100_000)
     else:
-        tamper(folder).change("format_version", to=2)
+        tamper(folder).change("format_version", to=3 if how == "newer" else 1)
     shown = inspect(folder)
     assert shown.exit_code == 1
     assert shown.stderr.startswith("error: ")
@@ -195,7 +191,7 @@ def test_a_folder_cannot_give_orders_to_the_terminal(inspect, folder, tamper):
         ["kind"],
         ["created"],
         ["parameters", evil],
-        ["parameters", "slack"],
+        ["parameters", "threshold"],
         ["versions", "memclf"],
         ["training", "by_memory", 0, "origin"],
         ["training", "class_counts", evil],
@@ -218,7 +214,8 @@ def test_the_card_tells_what_the_model_is(folder, classifier):
     assert "It remembers 3 of its 90 training cases" in card
     assert "- classes: bad, good" in card
     assert "- when no threshold is met: unknown (label `unknown`)" in card
-    assert "- similarity: `RBFSimilarity(gamma=0.05)`" in card
+    assert "- answers by: `LocalAnswer()`" in card
+    assert "- similarity: `RBFSimilarity(gamma=0.05" in card
     assert "- input: ndarray with 3 columns" in card
     for number, row in enumerate(classifier.memory_indices_):
         assert f"| {number} | {row} | {classifier.cluster_counts_[number].sum()} |" in card
@@ -254,58 +251,3 @@ def test_long_cards_are_cut(cases, tmp_path):
     assert "\n| 49 |" in card
     assert "\n| 50 |" not in card
     assert "10 more" in card
-
-
-# -------------------------------------------------------------------------------------- folders of format 1
-
-MODEL_V1 = Path(__file__).parents[1] / "data" / "model_v1"
-
-
-def make_model_v1(folder):
-    """How the folder in tests/data was made, once and for all, with memclf 0.1.0: never make it again.
-
-    ``python -c "import sys; sys.path += ['tests/persist']; import test_inspect as t; t.make_model_v1(t.MODEL_V1)"``
-    """
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(centre, 0.5, size=(12, 2)).round(2) for centre in (0.0, 4.0, 8.0)])
-    y = np.array(["red", "green"])[(X[:, 0] > X[:, 1]).astype(int)]
-    y[24:] = "blue"
-    clf = MemoryClassifier(RBFSimilarity(gamma=0.25), threshold=0.3, random_state=0).fit(X, y)
-    memclf.save(clf, folder)
-    questions = [[0.5, -0.5], [-0.5, 0.5], [4.5, 3.5], [3.5, 4.5], [8.0, 8.1], [20.0, -20.0]]
-    answers = {
-        "questions": questions,
-        "predict": clf.predict(questions).tolist(),
-        "predict_proba": clf.predict_proba(questions).tolist(),
-        "memory": clf.route(questions).memory.tolist(),
-        "similarity": clf.route(questions).similarity.tolist(),
-    }
-    (Path(folder).parent / "model_v1_answers.json").write_text(json.dumps(answers, indent=1))
-
-
-# Later versions of scikit-learn warn that the estimators in it come from an earlier one. Earlier ones promise nothing:
-# LogisticRegression of 1.6 and 1.7 looks for a setting of itself that the saved one (1.9.1) no longer has.
-@pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.8"), reason="saved with a later scikit-learn")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
-def test_a_folder_of_format_1_still_gives_the_recorded_answers():
-    recorded = json.loads((MODEL_V1.parent / "model_v1_answers.json").read_text())
-    assert set(recorded["predict"]) == {"red", "green", "blue", "unknown"}
-    clf = memclf.load(MODEL_V1)
-    questions = np.array(recorded["questions"])
-    assert clf.predict(questions).tolist() == recorded["predict"]
-    np.testing.assert_allclose(clf.predict_proba(questions), recorded["predict_proba"], rtol=1e-9)
-    assert clf.route(questions).memory.tolist() == recorded["memory"]
-    np.testing.assert_allclose(clf.route(questions).similarity, recorded["similarity"], rtol=1e-9)
-    assert {type(each).__name__ for each in clf.estimators_} == {"LogisticRegression", "DummyClassifier"}
-
-
-def test_the_folder_of_format_1_is_small_and_is_shown(inspect):
-    assert sum(path.stat().st_size for path in MODEL_V1.rglob("*")) < 100_000
-    assert inspect(MODEL_V1).exit_code == 0
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
-def test_a_folder_of_format_1_can_be_saved_in_the_present_format(tmp_path):
-    recorded = json.loads((MODEL_V1.parent / "model_v1_answers.json").read_text())
-    new = memclf.load(memclf.save(memclf.load(MODEL_V1), tmp_path / "model"))
-    assert new.predict(recorded["questions"]).tolist() == recorded["predict"]

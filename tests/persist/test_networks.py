@@ -15,7 +15,7 @@ from memclf import save as save_model
 from memclf.cli import app
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
 from memclf.persist import inspect_folder
-from memclf.persist.folder import _own_hash
+from memclf.persist.manifest import hash_manifest
 from memclf.similarity import FunctionSimilarity, TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import PatchColour, same_colour
@@ -100,7 +100,7 @@ def test_similarities_of_memclfs_own_need_no_trust(tmp_path):
     clf = MemoryClassifier(similarity=similarity, estimator=make_pipeline(PatchColour(), LogisticRegression()))
     save_model(clf.fit(ImageCollection(X), Y), tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").predict(X), clf.predict(X))
-    assert inspect_folder(tmp_path / "model").strangers == []
+    assert inspect_folder(tmp_path / "model").untrusted == []
     assert "trusted" not in (tmp_path / "model" / "MODEL_CARD.md").read_text()
 
 
@@ -149,7 +149,7 @@ def rewritten(folder, change):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     change(manifest)
-    manifest["sha256"] = _own_hash(manifest)
+    manifest["sha256"] = hash_manifest(manifest)
     path.write_text(json.dumps(manifest))
 
 

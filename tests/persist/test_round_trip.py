@@ -1,3 +1,4 @@
+import copy
 import itertools
 import shutil
 from datetime import datetime
@@ -34,7 +35,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import memclf
 from memclf import MemoryClassifier, MemorySelector
-from memclf.exceptions import ModelFolderError
+from memclf.answers import RULES, LocalAnswer, ProductAnswer
+from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
+from memclf.exceptions import FittedPartsError, ModelFolderError
+from memclf.local.competence import DETECTORS, Neighbours
+from memclf.persist import classes
+from memclf.similarity import REGISTRY as SIMILARITY_CLASSES
 from memclf.similarity import (
     CombinedSimilarity,
     CosineSimilarity,
@@ -295,20 +301,19 @@ def test_labels_keep_their_type(labels, cases, queries, same_answers, tmp_path):
 
 SETTINGS = {
     "merged clusters": {"min_cluster_size": 25, "n_memories": 6},
-    "small clusters to the global one": {"min_cluster_size": 25, "n_memories": 6, "small_clusters": "global"},
+    "all clusters too small": {"min_cluster_size": 91, "n_memories": 6},
     "global fallback": {"fallback": "global"},
     "nearest fallback": {"fallback": "nearest"},
     "own fallback": {"fallback": GaussianNB()},
     "global start": {"start": "global", "estimator": RandomForestClassifier(3)},
     "global start of a pipeline": {"start": "global", "estimator": make_pipeline(StandardScaler(), GaussianNB())},
-    "tight thresholds": {"thresholds": "tight", "slack": 0.05},
+    "tight thresholds": {"thresholds": "tight"},
     "list of thresholds": {"thresholds": [0.3, 0.4, 0.5]},
     "check then argmax": {"thresholds": "tight", "rule": "check_then_argmax"},
-    "list of estimators": {"estimator": [GaussianNB(), LogisticRegression(), DecisionTreeClassifier()]},
     "estimators by number": {"estimator": {0: GaussianNB(), "default": LogisticRegression()}},
     "infinite gamma of a parameter": {"estimator": LogisticRegression(C=np.inf)},
     "own unknown label": {"unknown_label": -99},
-    "the paper's search": {"mode": "paper", "n_memories": None},
+    "the paper's search": {"search": MemorySelector(mode="paper"), "n_memories": None},
 }
 
 
@@ -337,15 +342,60 @@ def identities(clf):
     return [[a is b for a in everything] for b in everything]
 
 
-@pytest.mark.parametrize("small", ["merge", "global"])
-def test_memories_that_share_a_classifier_still_share_it(small, cases, tmp_path):
+@pytest.mark.parametrize("least", [25, 91], ids=["merged", "global"])
+def test_memories_that_share_a_classifier_still_share_it(least, cases, tmp_path):
     X, y = cases
     clf = MemoryClassifier(
-        RBFSimilarity(0.05), n_memories=6, min_cluster_size=25, small_clusters=small, fallback="global", random_state=0
+        RBFSimilarity(0.05), n_memories=6, min_cluster_size=least, fallback="global", random_state=0
     ).fit(X, y)
     assert len({id(each) for each in clf.estimators_}) < 6
     new = memclf.load(memclf.save(clf, tmp_path / "model"))
     assert identities(new) == identities(clf)
+
+
+ANSWERS = {
+    "by name": "product",
+    "without competence": ProductAnswer(competence=None, balance=0.0),
+    "neighbours": ProductAnswer(Neighbours(k=3, unit=True)),
+    "energy": ProductAnswer("energy", balance=1.0),
+    "the local classifier": LocalAnswer(),
+}
+
+
+@pytest.mark.parametrize("unknown_rate", [None, 0.2])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_rule_answers_alike_after_loading(name, unknown_rate, cases, queries, same_answers, tmp_path):
+    X, y = cases
+    clf = MemoryClassifier(
+        RBFSimilarity(0.05),
+        threshold=0.5,
+        n_memories=6,
+        min_cluster_size=25,
+        answer=ANSWERS[name],
+        unknown_rate=unknown_rate,
+        random_state=0,
+    ).fit(X, y)
+    new = memclf.load(memclf.save(clf, tmp_path / "model"))
+    same_answers(clf, new, queries)
+    assert repr(new.answer_) == repr(clf.answer_)
+    old_detectors, detectors = vars(clf.answer_).get("detectors_", []), vars(new.answer_).get("detectors_", [])
+    assert [[a is b for a in detectors] for b in detectors] == [[a is b for a in old_detectors] for b in old_detectors]
+
+
+def test_a_bound_comes_back(classifier, cases, tmp_path):
+    bound = Bound(
+        "compression",
+        0.4,
+        0.05,
+        90,
+        3,
+        terms=(Term("errors", 0.1, "9 of 90"), Term("length", 0.3)),
+        memories=(MemoryTerm(0, 30, 3, 0.1, "proved", "VC", 0.2), MemoryTerm(None, 1, 0, 0.0, "proved", "none", 0.0)),
+        assumptions=(Assumption("order", "cases are independent", None),),
+    )
+    clf = copy.copy(classifier)
+    clf.bound_ = bound
+    assert memclf.load(memclf.save(clf, tmp_path / "model")).bound_ == bound
 
 
 def test_a_selector_clusters_alike_after_loading(cases, queries, tmp_path):
@@ -366,6 +416,32 @@ def test_a_memory_classifier_may_be_a_local_classifier(cases, tmp_path):
     new = memclf.load(memclf.save(clf, tmp_path / "model"))
     np.testing.assert_array_equal(new.predict(X), clf.predict(X))
     assert sum(type(each) is MemoryClassifier for each in new.estimators_) == 2
+
+
+def test_a_memory_classifier_that_memories_share_is_one_object_after_loading(cases, tmp_path):
+    X, y = cases
+    inner = MemoryClassifier(RBFSimilarity(0.1), n_memories=2, fallback="nearest")
+    settings = {"n_memories": 6, "min_cluster_size": 25, "fallback": "global", "random_state": 0}
+    clf = MemoryClassifier(RBFSimilarity(0.05), inner, 0.4, **settings).fit(X, y)
+    assert len({id(each) for each in clf.estimators_}) < 6
+    new = memclf.load(memclf.save(clf, tmp_path / "model"))
+    assert identities(new) == identities(clf)
+    assert new.estimators_ is new.pool_.estimators
+
+
+def test_a_memory_classifier_inside_another_is_checked(cases, tmp_path):
+    X, y = cases
+    inner = MemoryClassifier(RBFSimilarity(0.1), n_memories=2, fallback="nearest")
+    clf = MemoryClassifier(RBFSimilarity(0.05), inner, 0.4, n_memories=3, fallback="global").fit(X, y)
+    clf.global_.memories_ = clf.global_.memories_[::-1]
+    with pytest.raises(FittedPartsError, match="memories_ was changed after the fit"):
+        memclf.save(clf, tmp_path / "model")
+
+
+@pytest.mark.parametrize("registry", [SIMILARITY_CLASSES, DETECTORS, RULES], ids=["similarity", "detector", "answer"])
+def test_every_class_of_a_registry_may_be_named_in_a_folder(registry):
+    for kind in registry.values():
+        assert classes.find_estimator_class(kind.__name__) is kind
 
 
 def test_a_loaded_model_can_be_saved_moved_and_loaded_again(folder, classifier, queries, same_answers, tmp_path):
@@ -418,12 +494,12 @@ def test_an_estimator_that_cannot_be_saved_is_named(cases, tmp_path):
     assert not (tmp_path / "model").exists()
 
 
-def test_cases_that_would_make_a_folder_nobody_can_load_are_refused(user_module, tmp_path, monkeypatch):
-    from memclf.persist import folder as module
+def test_cases_too_large_for_a_manifest_are_refused_in_saving(user_module, tmp_path, monkeypatch):
+    from memclf.persist import manifest
 
     lab = user_module("lab_of_large_cases", FUNCTIONS)
     selector = MemorySelector(lab.shared, 0.3, n_memories=2).fit(["ab" * 30_000, "xy" * 30_000] * 3)
-    monkeypatch.setattr(module, "MAX_MANIFEST", 100_000)
+    monkeypatch.setattr(manifest, "MAX_MANIFEST", 100_000)
     with pytest.raises(ModelFolderError, match="manifest.json would have .* more than 100000"):
         memclf.save(selector, tmp_path / "model")
     assert not (tmp_path / "model").exists()

@@ -227,7 +227,7 @@ def splitters():
 @pytest.mark.parametrize("splitter", list(splitters()))
 def test_every_splitter_loads_without_being_allowed(splitter, tmp_path):
     name = type(splitter).__name__
-    learns = {} if name in ("LeaveOneOut", "LeavePOut") else {"competence": "mahalanobis"}  # a fit for every fold
+    learns = {} if name in ("LeaveOneOut", "LeavePOut") else {"answer": "product"}  # a fit for every fold
     groups = {"groups": GROUPS} if "Group" in name else {}
     new = loads_alike(fitted(LOGISTIC, cv=splitter, **learns, **groups), tmp_path / "model")
     assert type(new.cv) is type(splitter)

@@ -83,13 +83,22 @@ def test_the_contents_stay_within_reach_on_a_phone(browser, pages):
     page.close()
 
 
-def test_four_tiles_stand_two_by_two_on_a_phone(browser, pages):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_chart_of_contenders_can_be_read_on_a_phone(browser, pages, scheme):
+    """Letters are large enough and stand out from the page."""
+    page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page.goto(pages[0].as_uri())
-    tiles = [tile.bounding_box() for tile in page.locator(".tile").all()]
-    assert len(tiles) == 4
-    assert len({round(tile["x"]) for tile in tiles}) == 2
-    assert len({round(tile["y"]) for tile in tiles}) == 2
+    letters = page.evaluate(
+        """() => [...document.querySelectorAll('#headline .narrow text')].map(each => {
+            const parts = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number)
+            const light = colour => parts(colour).reduce((sum, part) => sum + part, 0) / 765
+            const back = getComputedStyle(document.body).backgroundColor
+            return [each.getBoundingClientRect().height, Math.abs(light(getComputedStyle(each).fill) - light(back))]
+        })"""
+    )
+    assert len(letters) > 20
+    assert min(height for height, _ in letters) > 8
+    assert min(contrast for _, contrast in letters) > 0.25
     page.close()
 
 

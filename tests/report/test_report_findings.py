@@ -285,7 +285,7 @@ def test_paper_gain_of_the_leaf_study_is_that_of_its_table(run_of):
 def test_lines_that_coincide_take_turns_and_are_named(run_of):
     run = run_of(skill={**GAIN, "sturdy": (0.9, 0.06), "augmented": (0.9, 0.06)})
     chart = charts.severities(run, run.folder)
-    assert "Sturdy memory classifier and Feature augmentation coincide: their lines take turns." in chart.caption
+    assert "Lines that coincide take turns: Sturdy memory classifier and Feature augmentation." in chart.caption
     assert charts.severities(run_of("apart"), run.folder).caption.endswith("intervals.")
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memclf.routing import fit_thresholds, route, route_all
+from memclf.routing import route, route_all
 from memclf.similarity import RBFSimilarity
 
 # Few distinct values, so that ties between memories and with thresholds are common.
@@ -78,39 +78,3 @@ def test_routing_in_parts_changes_nothing(monkeypatch):
 def test_an_unknown_rule_is_named():
     with pytest.raises(ValueError, match="rule must be one of 'argmax_then_check', 'check_then_argmax'; got 'best'"):
         route(np.ones((1, 1)), np.ones(1), "best")
-
-
-INDICES, LABELS, NEAR = np.array([3, 8]), np.array([0, 0, 1, 1]), np.array([0.9, 0.7, 0.8, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        ("common", [0.6, 0.6]),
-        ("tight", [0.7, 0.8]),
-        (0.5, [0.5, 0.5]),
-        ([0.4, 0.9], [0.4, 0.9]),
-        ({8: 0.95}, [0.6, 0.95]),
-    ],
-)
-def test_thresholds_are_common_tight_or_set_by_hand(wanted, expected):
-    np.testing.assert_allclose(fit_thresholds(wanted, 0.6, INDICES, LABELS, NEAR), expected)
-
-
-def test_tight_thresholds_can_be_loosened():
-    np.testing.assert_allclose(fit_thresholds("tight", 0.6, INDICES, LABELS, NEAR, slack=0.05), [0.65, 0.75])
-
-
-@pytest.mark.parametrize(
-    ("wanted", "message"),
-    [
-        ("loose", "thresholds must be 'common', 'tight', 'conformal', a number or numbers; got 'loose'"),
-        (None, "got None"),
-        ([0.4], "one for each of the 2 memories"),
-        ([0.4, 1.4], r"thresholds must be in \(0, 1\]"),
-        ({5: 0.5}, r"thresholds are given for rows \[5\], which are no memories"),
-    ],
-)
-def test_wrong_thresholds_are_named(wanted, message):
-    with pytest.raises(ValueError, match=message):
-        fit_thresholds(wanted, 0.6, INDICES, LABELS, NEAR)

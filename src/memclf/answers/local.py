@@ -69,6 +69,10 @@ class LocalAnswer(BaseEstimator):
         """The number of held-out cases, and how many of them are at least as strange as a case; None: not measured."""
         return None, None
 
+    def find_problems(self, n_memories: int) -> list[str]:
+        """Names of fitted attributes that cannot belong to this number of memories."""
+        return []
+
     def say(self, item: Any) -> str:
         """Why the memory's classifier gives this answer, for the sentence of an `Explanation`."""
         return say_classifier(item, item.answer, item.probabilities or {})

@@ -234,6 +234,11 @@ class ProductAnswer(LocalAnswer):
             return None, None
         return len(self.calibration_.held), int(self.calibration_.as_strange(routes.strangeness)[position])
 
+    def find_problems(self, n_memories: int) -> list[str]:
+        """Names of fitted attributes that cannot belong to this number of memories."""
+        sound = {"detectors_": len(self.detectors_) == n_memories, "weights_": np.shape(self.weights_) == (4,)}
+        return [f"answer_.{name}" for name, good in sound.items() if not good]
+
     def say(self, item: Any) -> str:
         """Why classifier and labels together give this answer, for the sentence of an `Explanation`."""
         return f"{_say_opinions(item)}{_say_balance(item, float(self.balance))}"

@@ -15,7 +15,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, Stan
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 
-from memclf.cases import Cases, containers
 from memclf._seeds import seeded
 from memclf.bounds.function_classes import (
     HEURISTIC,
@@ -27,6 +26,7 @@ from memclf.bounds.function_classes import (
     Rademacher,
     Trees,
 )
+from memclf.cases import containers
 
 METHODS = ("auto", "closed", "monte carlo", "random labels")
 # Steps that do not change in how many ways a linear classifier or a tree after them can label cases.
@@ -158,7 +158,7 @@ def rademacher(
         raise TypeError(f"a classifier or one of the classes of memclf.bounds is needed, got {what!r}")
     if n_classes < 2:
         raise ValueError(f"n_classes must be at least 2, got {n_classes!r}")
-    cases = Cases.of(X).data
+    cases = containers.as_container(X)
     n = containers.count(cases)
     if n == 0:
         raise ValueError("there are no cases to measure a complexity on (n_samples=0)")

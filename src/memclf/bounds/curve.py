@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from memclf.cases import Cases
 from memclf._progress import track
 from memclf.bounds.api import generalization_bound
 from memclf.bounds.kinds import kind_named
 from memclf.bounds.picture import draw_curve
 from memclf.bounds.result import Bound
+from memclf.cases import Cases
 from memclf.similarity.base import choices_of
 
 STEP = 1.3  # factor from one number of memories to the next
@@ -90,7 +90,7 @@ def bound_curve(
     delta: float = 0.05,
     kind: str = "compression",
     random_state: Any = 0,
-    verbose: int = 0,
+    verbose: int | None = None,
     **options: Any,
 ) -> BoundCurve:
     """Bounds for several numbers of memories and of cases; fits the classifier for each.
@@ -117,8 +117,8 @@ def bound_curve(
     """
     if not kind_named(kind).uses_training_cases:
         raise ValueError("a curve fits on the cases that it is given, so none is held out; choose another kind")
-    cases = Cases.of(X)
-    y, n = np.asarray(y), len(cases)
+    cases, y = Cases.of(X), np.asarray(y)
+    n = len(cases)
     sizes = _whole("n_cases", {n} if n_cases is None else n_cases, least=2)
     order = check_random_state(random_state).permutation(n)
     wanted = _whole("n_memories", _steps(1, min(MOST, n // 10)) if n_memories is None else n_memories, least=1)
@@ -132,7 +132,7 @@ def bound_curve(
     largest: list[tuple[Point, Any]] = []
     for size, q in track(jobs, total=len(jobs), what="fitting and bounding", verbose=verbose):
         rows = np.sort(order[:size])
-        part = cases if size == n else cases.take(rows)
+        part = cases.data if size == n else cases.take(rows).data
         labels = y if size == n else y[rows]
         fitted = clone(clf).set_params(n_memories=q).fit(part, labels)
         found = len(fitted.memory_indices_)

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from memclf._numbers import Array
-from memclf.answers import LocalAnswer
 from memclf.cases import Cases, containers
+from memclf.protocols import MemoryModel
 
 MOVED = 0.01  # share of training cases that may be routed otherwise than in `fit`, where similarities are equal
 EQUAL = 1e-12  # similarities that differ by less are equal, as in routing
@@ -34,32 +34,19 @@ class RoutesCases(Protocol):
     def answers(self, X: Any, routes: Any = None) -> Any: ...
 
 
-class FittedMemoryClassifier(RoutesCases, Protocol):
-    """What bounds read of a fitted memory classifier."""
+class FittedMemoryClassifier(MemoryModel, Protocol):
+    """What bounds read of a fitted memory classifier: its fitted parts and some of its settings."""
 
     estimator: Any
     rule: str
     thresholds: Any
-    fallback: Any
-
-    classes_: Array
-    memory_indices_: Array
-    memories_: Any
-    labels_: Array
-    cluster_counts_: Array
-    estimators_: list[Any]
-    fallback_: Any
-    pool_: Any
-    similarity_: Any
-    search_result_: Any
-
     unknown_rate: float | None
-    answer_: Any
+    fallback: Any
 
 
 def answers_alone(clf: FittedMemoryClassifier) -> bool:
     """Whether the local classifiers alone answer, as in the paper."""
-    return type(clf.answer_) is LocalAnswer
+    return not clf.answer_.learns
 
 
 def fits_thresholds(clf: FittedMemoryClassifier) -> bool:
@@ -134,10 +121,8 @@ class Evidence:
 def collect(clf: FittedMemoryClassifier, X: Any, y: Any, *, held_out: bool, given: Iterable[str]) -> Evidence:
     """Route and answer the cases once; raise if they are not the cases that the bound needs."""
     training = not held_out and "memories" not in given
-    cases = Cases.of(X).remembering()
-    X = cases.data
-    y = np.asarray(y)
-    n, q = containers.count(X), len(clf.memory_indices_)
+    cases, y = Cases.of(X).remembering(), np.asarray(y)
+    n, q, X = len(cases), len(clf.memory_indices_), cases.data
     if y.shape != (n,):
         raise ValueError(f"y must hold one label for each of the {n} cases, got shape {y.shape}")
     if training and n != len(clf.labels_):
@@ -212,7 +197,8 @@ def count_memories_among(clf: FittedMemoryClassifier, X: Any) -> int:
     if not _comparable(X, clf.memories_):
         return 0
     if containers.is_table(X) or _is_matrix(X):
-        copies = (containers.take(clf.memories_, np.full(containers.count(X), k)) for k in range(len(clf.memory_indices_)))
+        n, q = containers.count(X), len(clf.memory_indices_)
+        copies = (containers.take(clf.memories_, np.full(n, k)) for k in range(q))
         return sum(bool(same_cases(X, each).any()) for each in copies)
     here = set(_keys(X))
     return sum(key in here for key in _keys(clf.memories_))

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.cases import containers
 from memclf.bounds import formulas
+from memclf.cases import containers
 
 EXACT, UPPER, ESTIMATE, HEURISTIC, GIVEN = "exact", "upper bound", "estimate", "heuristic", "as given"
 ENUMERATE = 14  # up to this many cases, all 2**n rows of signs are enumerated

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from memclf._numbers import Array
-from memclf.cases import containers
 from memclf.bounds.complexity import always_predicts_one_class, width_of
 from memclf.bounds.evidence import Evidence, FittedMemoryClassifier, fits_thresholds
 from memclf.bounds.local_cost import Cost, cost_of
+from memclf.cases import containers
 from memclf.local import pool
 from memclf.similarity.base import choices_of
 from memclf.similarity.choices import Choices

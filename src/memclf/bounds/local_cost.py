@@ -12,7 +12,6 @@ from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array
-from memclf.cases import containers
 from memclf.bounds import formulas
 from memclf.bounds.complexity import class_of, last_step, learned_steps, n_features_of, random_labels
 from memclf.bounds.function_classes import (
@@ -26,6 +25,7 @@ from memclf.bounds.function_classes import (
     Rademacher,
     Trees,
 )
+from memclf.cases import containers
 
 COMPLEXITY = ("auto", "random labels")
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1

@@ -1,15 +1,12 @@
-"""Cases: one interface to arrays, tables, sparse matrices, lists and collections that read themselves."""
+"""Collections: cases that read, remember and change themselves."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-import numpy as np
-
-from memclf._numbers import Array
-from memclf.cases import containers
+from memclf.cases.computation import Computation
 from memclf.cases.memory import Memory
 
 
@@ -22,9 +19,16 @@ class Collection(ABC):
     @abstractmethod
     def __getitem__(self, index: Any) -> Any: ...
 
+    def __iter__(self) -> Iterator[Any]:
+        return (self[position] for position in range(len(self)))
+
     @abstractmethod
-    def remembered(self) -> Self:
-        """The same cases, each read once and measured once, however often they are looked at."""
+    def remembered(self, memory: Memory | None = None) -> Self:
+        """The same cases, each read once and described once. Rows are kept in `memory`, by default in a new one."""
+
+    @abstractmethod
+    def compute_once(self, what: Computation, compute: Callable[[Self], Any]) -> Any:
+        """``compute(cases)``, one row per case; a remembered collection computes only rows that it does not have."""
 
     @abstractmethod
     def loaded(self) -> Self:
@@ -45,72 +49,3 @@ class Collection(ABC):
     @abstractmethod
     def perturbed(self, *, seed: int) -> Self:
         """The same cases, each changed mildly; another seed gives other changes."""
-
-
-class Cases:
-    """Cases of any kind: they can be counted, picked, and described once.
-
-    Parameters
-    ----------
-    X : array, table, sparse matrix, list or Collection
-
-    Attributes
-    ----------
-    data : same kind as X
-        The cases as estimators and features take them.
-    """
-
-    def __init__(self, X: Any):
-        found = containers.as_container(X)
-        self.data: Any = found.remembered() if isinstance(found, Collection) else found
-        self._memory: Memory | None = None
-        self._places: Array = np.empty(0, dtype=np.intp)
-
-    @classmethod
-    def of(cls, X: Any) -> Cases:
-        """X as cases; what is `Cases` already stays as it is."""
-        return X if isinstance(X, Cases) else cls(X)
-
-    def __len__(self) -> int:
-        return containers.count(self.data)
-
-    def take(self, rows: Array) -> Cases:
-        """The cases at these rows. They share what is remembered."""
-        picked = object.__new__(Cases)
-        picked.data = containers.take(self.data, rows)
-        picked._memory = self._memory
-        picked._places = self._places[rows] if self._memory is not None else self._places
-        return picked
-
-    def take_columns(self, columns: Array) -> Cases:
-        """The same cases with some of the columns of their array or table."""
-        return Cases(containers.take_columns(self.data, columns))
-
-    def keep(self, rows: Array) -> Any:
-        """The data at these rows, held in memory: they outlive the files they come from."""
-        picked = containers.take(self.data, rows)
-        return picked.loaded() if isinstance(picked, Collection) else picked
-
-    def remembering(self) -> Cases:
-        """The same cases, which remember what `remember` computes about them and about what is picked from them."""
-        if self._memory is not None:
-            return self
-        new = self.take(np.arange(len(self)))
-        new.data = self.data
-        new._memory, new._places = Memory(len(self)), np.arange(len(self))
-        return new
-
-    def remember(self, name: Any, compute: Callable[[Any], Any]) -> Any:
-        """``compute(data)``, one row per case; only for cases that were not computed under this name before."""
-        if self._memory is None:
-            return compute(self.data)
-        return self._memory.rows(name, self._places, lambda missing: compute(containers.take(self.data, missing)))
-
-    @property
-    def can_change(self) -> bool:
-        """Whether the cases can be changed mildly; see `perturbed`."""
-        return isinstance(self.data, Collection)
-
-    def perturbed(self, seed: int) -> Cases:
-        """The same cases, each changed mildly; another seed gives other changes."""
-        return Cases(self.data.perturbed(seed=seed))

@@ -2,84 +2,170 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Hashable
 from typing import Any
 
-import joblib
 import numpy as np
+import scipy.sparse as sp
 
 from memclf._numbers import Array
-from memclf.cases.containers import stack, take
+from memclf.cases.computation import Computation
+from memclf.cases.containers import is_table, object_array, stack, take
+from memclf.cases.store import Row, Store
+
+Digests = Callable[[Array], list[str | None]]
+
+ROOM = 2**30  # bytes of rows that a memory holds; the rows used last always stay
 
 
 class Memory:
-    """Rows that were computed about n cases, by the name of what computed them.
+    """Rows that were computed about n cases, by what computed them. With a store, also on disk, by content.
+
+    Rows of the computation that was not used for the longest time are forgotten when there is no room. So features
+    that learn something else in every fold do not fill the memory.
 
     Parameters
     ----------
     n : int
         Number of cases. They are known by their places, 0 to n - 1.
+    store : Store or None
+        Where rows of numbers last.
     """
 
-    def __init__(self, n: int):
+    def __init__(self, n: int, store: Store | None = None):
         self.n = n
-        self._found: dict[Any, Any] = {}  # rows in the order in which they were computed
-        self._position: dict[Any, Array] = {}  # of each case in these rows, -1 if it is not there
-        self._versions: dict[str, Memory] = {}
+        self.store = store
+        self._rows: dict[Hashable, _Rows] = {}  # those that were used last come last
+        self._digests: dict[Any, dict[int, str | None]] = {}
+        self._warned: set[str] = set()
         self._lock = threading.RLock()
 
-    def version(self, name: str) -> Memory:
-        """The memory of another version of the same cases, as mildly changed ones."""
+    def __getstate__(self) -> dict[str, Any]:
+        return {"n": self.n, "store": self.store}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def rows(
+        self,
+        what: Computation,
+        places: Array,
+        compute: Callable[[Array], Any],
+        digests: Digests | None = None,
+        version: Hashable = (),
+    ) -> Any:
+        """One row per place. Only those that are missing are computed.
+
+        Parameters
+        ----------
+        what : Computation
+        places : ndarray
+        compute : function
+            ``compute(positions)`` gives the rows of some positions in `places`.
+        digests : function or None
+            ``digests(positions)`` gives digests of the content of these cases, for the store.
+        version : hashable
+            Which version of the cases this is about, where they exist in several, such as mildly changed ones.
+        """
+        name = (version, what)
         with self._lock:
-            return self._versions.setdefault(name, Memory(self.n))
-
-    def rows(self, name: Any, places: Array, compute: Callable[[Array], Any]) -> Any:
-        """One row per place; ``compute(positions)`` is called for those positions in `places` that are missing."""
+            own = self._rows.setdefault(name, _Rows(self.n))
+        with own.lock:
+            found = own.get(places, lambda positions: self._load_or_compute(name, places, positions, compute, digests))
         with self._lock:
-            position = self._position.setdefault(name, np.full(self.n, -1))
-            missing = np.flatnonzero(position[places] < 0)
-            if len(missing):
-                _, first = np.unique(places[missing], return_index=True)
-                missing = missing[np.sort(first)]
-                found = compute(missing)
-                before = int((position >= 0).sum())
-                self._found[name] = stack([self._found[name], found]) if before else found
-                position[places[missing]] = before + np.arange(len(missing))
-            elif name not in self._found:  # no case was asked for
-                return compute(missing)
-            return take(self._found[name], position[places])
+            self._rows[name] = self._rows.pop(name, own)
+            size = sum(each.size for each in self._rows.values())
+            for oldest in list(self._rows)[:-1]:
+                if size <= ROOM:
+                    break
+                size -= self._rows.pop(oldest).size
+        return found
+
+    def _load_or_compute(
+        self, name: Any, places: Array, positions: Array, compute: Any, digests: Digests | None
+    ) -> Any:
+        version, what = name
+        if self.store is None or digests is None or not len(positions):
+            return compute(positions)
+        key = what.lasting_key()
+        if key is None:
+            self._warn(f"{what} is not kept in {self.store.folder}: its code or its state cannot be told from content")
+            return compute(positions)
+        names = self._names(key, version, places, positions, digests)
+        rows: list[Any] = [None] * len(names)
+        told = [(number, each) for number, each in enumerate(names) if each is not None]
+        for (number, _), row in zip(told, self.store.get([each for _, each in told]), strict=True):
+            rows[number] = row
+        missing = [number for number, row in enumerate(rows) if row is None]
+        if missing:
+            computed = compute(positions[missing])
+            if not isinstance(computed, np.ndarray):  # neither numbers nor items
+                return computed if len(missing) == len(positions) else compute(positions)
+            new = set(missing)
+            for number, value in zip(missing, computed, strict=True):
+                rows[number] = Row(value, computed.dtype == object)
+            self.store.put([(each, rows[number]) for number, each in told if number in new])
+            if len(missing) == len(positions):
+                return computed
+        values = [row.value for row in rows]
+        return object_array(values) if any(row.is_item for row in rows) else np.array(values)
+
+    def _names(
+        self, key: str, version: Hashable, places: Array, positions: Array, digests: Digests
+    ) -> list[bytes | None]:
+        """The names of cases in the store, None for a case whose content cannot be told."""
+        known = self._digests.setdefault(version, {})
+        new = np.array([position for position in positions if int(places[position]) not in known], dtype=np.intp)
+        if len(new):
+            known.update(zip(places[new].tolist(), digests(new), strict=True))
+        found = [known[place] for place in places[positions].tolist()]
+        return [None if each is None else _short_digest(f"{key} {each}") for each in found]
+
+    def _warn(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            warnings.warn(message, stacklevel=2)
 
 
-def state_key(thing: Any) -> Any:
-    """A key that is equal for things that compute the same: the class, its parameters, and all it has learned.
-
-    Things that cannot be hashed by content (a function that is defined inside another one) are their own key.
-    """
-    if not isinstance(thing, type) and hasattr(thing, "get_params"):  # an estimator; functions have no parameters
-        state = {name: value for name, value in vars(thing).items() if name not in ("n_jobs", "verbose")}
-        try:
-            return type(thing), joblib.hash(state)
-        except Exception:  # pickle raises whatever the state's own methods raise
-            return tuple([type(thing), *[(name, _key_of_value(value)) for name, value in sorted(state.items())]])
-    return thing
+def _short_digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def _key_of_value(value: Any) -> Any:
-    try:
-        return joblib.hash(value)
-    except Exception:  # as above
-        return Identity(value)
+class _Rows:
+    """The rows of one computation."""
+
+    def __init__(self, n: int):
+        self.parts: list[Any] = []  # rows in the order in which they were computed
+        self.position = np.full(n, -1)  # of each case in these rows, -1 if it is not there
+        self.count = 0
+        self.size = 0
+        self.lock = threading.RLock()
+
+    def get(self, places: Array, compute: Callable[[Array], Any]) -> Any:
+        missing = np.flatnonzero(self.position[places] < 0)
+        if len(missing) > 1 and not (np.diff(places[missing]) > 0).all():
+            _, first = np.unique(places[missing], return_index=True)
+            missing = missing[np.sort(first)]  # a case may be there several times
+        if len(missing) or not self.parts:
+            found = compute(missing)
+            self.position[places[missing]] = self.count + np.arange(len(missing))
+            self.count += len(missing)
+            self.size += _bytes(found)
+            self.parts += [found] if len(missing) else []
+            if len(missing) == len(places):
+                return take(found, np.arange(len(places)))  # a copy: what is remembered must not change
+        if len(self.parts) > 1:
+            self.parts = [stack(self.parts)]
+        return take(self.parts[0], self.position[places])
 
 
-class Identity:
-    """The key of an object that is equal to itself alone. It keeps the object alive, so no other takes its place."""
-
-    def __init__(self, value: Any):
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
+def _bytes(rows: Any) -> int:
+    """About how much memory rows take."""
+    if sp.issparse(rows):
+        return int(rows.data.nbytes + rows.indices.nbytes)
+    if is_table(rows):
+        return int(np.prod(rows.shape)) * 8
+    return int(rows.nbytes) if isinstance(rows, np.ndarray) else 64 * len(rows)

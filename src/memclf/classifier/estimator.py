@@ -249,12 +249,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         settings = check_settings(self.get_params(deep=False))
-        cases = Cases.of(X)
+        cases = Cases.of(X).remembering()
         y = _check_target(cases, y)
         weight = None if sample_weight is None else positive_weights(sample_weight, len(y))
         plan = FoldPlan.create(self.cv, groups, len(y))
-        folds = settings.answer.learns or self.unknown_rate is not None
-        cases = cases.remembering() if folds else cases  # each fold looks at the same cases
         containers.check_columns(self, cases.data, reset=True)
         data = TrainingData(cases, y, weight, self._route_params(weight, params))
         seeds = Seeds.draw(self.random_state)

@@ -1,4 +1,4 @@
-"""One fit: similarity, memories, thresholds, clusters, local classifiers, answer rule. For the whole and for each fold."""
+"""One fit: similarity, memories, thresholds, clusters, local classifiers. For the whole and for each fold."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from memclf.exceptions import MemoriesWarning
 from memclf.local import pool
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.search import SearchOptions, search_memories
-from memclf.protocols import Draws, gives_probabilities
+from memclf.protocols import gives_probabilities
 from memclf.routing import Routes, fit_thresholds, route_all
-from memclf.similarity.base import compare_memories, describe, fit_describe, trust
+from memclf.similarity.base import compare_memories, describe, find_measurements, fit_describe, trust
 from memclf.similarity.resolve import prepare_similarity
 
 NEED_PROBABILITIES = "this answer rule needs classifiers that give probabilities (predict_proba)"
@@ -234,7 +234,10 @@ def give_probabilities(estimators: Any, fallback: Any) -> bool:
 
 
 def smooth_counts(counts: Array) -> Array:
-    """Class probabilities of each memory: the counts of its cluster, plus one pseudo-case with the overall frequencies."""
+    """Class probabilities of each memory from the counts in its cluster.
+
+    One pseudo-case with the overall class frequencies is added (additive smoothing).
+    """
     prior = counts.sum(axis=0) / max(1, counts.sum())
     return np.asarray((counts + prior) / (counts.sum(axis=1, keepdims=True) + 1))
 
@@ -252,8 +255,8 @@ def _find_classes(y: Array, counted: Array) -> Array:
 
 def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
     """The numbers that an expert feature measured on the memories, in relation to all training cases."""
-    feature = getattr(stage_one.similarity, "features_", None)  # a similarity of the user's own need not have features
-    return np.asarray(feature.transform(cases.data))[stage_one.memory_indices] if isinstance(feature, Draws) else None
+    _, measured = find_measurements(stage_one.similarity, cases)
+    return None if measured is None else np.asarray(measured[stage_one.memory_indices])
 
 
 def _fit_classifiers(
@@ -322,4 +325,8 @@ def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown
 def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
     """Warn when `min_trust` is set and the features cannot tell how far to trust them."""
     if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
-        warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)
+        warnings.warn(
+            f"min_trust={parts.min_trust:g} has no effect: the features of the similarity cannot tell how far to trust "
+            "them. Give features with a method trust(X), or leave min_trust at 0",
+            stacklevel=3,
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -119,11 +118,6 @@ class FoldPlan:
 
     def _name(self) -> str:
         return f"cv, a list of {len(self.cv)} folds," if isinstance(self.cv, list) else f"cv={self.cv!r}"
-
-
-def is_splitter(cv: Any) -> bool:
-    """Whether this says by itself how to cut: a splitter, or pairs of rows."""
-    return not isinstance(cv, (str, bytes)) and (hasattr(cv, "split") or isinstance(cv, Iterable))
 
 
 def _as_groups(groups: Any, n: int) -> Array:

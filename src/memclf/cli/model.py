@@ -61,8 +61,8 @@ def _print_inspection(console: Console, found: Inspection) -> None:
     _print_rows(console, "parameters", manifest["parameters"])
     _print_rows(console, "types that loading constructs", found.types)
     _print_rows(console, "files", {k: f"{v['bytes']:,} bytes" for k, v in manifest["files"].items()})
-    if found.strangers:
-        console.print(f"[yellow]must be allowed with trusted=[...]:[/yellow] {as_markup(', '.join(found.strangers))}")
+    if found.untrusted:
+        console.print(f"[yellow]must be allowed with trusted=[...]:[/yellow] {as_markup(', '.join(found.untrusted))}")
     for problem in found.problems:
         console.print(f"[red]problem:[/red] {as_markup(problem)}")
     if not found.problems:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.exceptions import MissingExtraError
 
 LABELS = ("label", "class", "target", "y")  # columns that may hold the labels, the first that exists counts
@@ -37,12 +37,12 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
     images, memories = _takes_images(clf), clf.memories_
     if suffix == ".npz":
         X, labels = _read_arrays(path, label or "y")
-        if _cases.is_table(memories):
+        if containers.is_table(memories):
             raise ValueError(f"the classifier was fitted on a table, and {path} names no columns; give a .csv file")
         X = _as_images(X) if images else X
     elif images and (path.is_dir() or suffix == ".csv"):
         X, labels = _read_images(path, label)
-    elif suffix == ".csv" and (_cases.is_table(memories) or np.ndim(memories) == 2):
+    elif suffix == ".csv" and (containers.is_table(memories) or np.ndim(memories) == 2):
         X, labels = _read_table(clf, path, label)
     else:
         wanted = "a folder with one subfolder per class, a .csv file that lists images" if images else "a .csv table"
@@ -98,7 +98,7 @@ def _read_table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
         names = [str(name) for name in pd.read_csv(path, nrows=0).columns]
     except ValueError as error:
         raise ValueError(f"{path} cannot be read as a table: {error}") from error
-    wanted = list(clf.memories_.columns) if _cases.is_table(clf.memories_) else None
+    wanted = list(clf.memories_.columns) if containers.is_table(clf.memories_) else None
     label = label or next((each for each in LABELS if each in names and each not in (wanted or ())), None)
     if label is None or label not in names:
         said = f"no column {label!r}" if label else f"none of the columns {', '.join(LABELS)}; say --label NAME"

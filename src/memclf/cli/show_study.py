@@ -67,11 +67,14 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
 
 
 def print_warnings(folder: Path, console: Console) -> None:
-    """Print the warnings of the report, which is not always opened."""
-    from memclf.report.findings import cautions, contested, warnings
+    """Print what is missing, the verdict and the warnings of the report, which is not always opened."""
+    from memclf.report.findings import cautions, contested, headline, warnings
     from memclf.report.run import Run
 
     run = Run(folder)
+    head = headline(run)
+    for sentence in (*run.partial, f"{head.title}. {head.sentence}"):
+        console.print(Text(sentence), soft_wrap=True)
     for sentence in cautions(run):
         console.print(Text(sentence), soft_wrap=True)
     found = warnings(run)

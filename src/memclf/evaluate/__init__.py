@@ -2,6 +2,7 @@
 
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne, controls_of
+from memclf.evaluate.describe import list_versions
 from memclf.evaluate.engine import Watcher, evaluate
 from memclf.evaluate.exhibits import write_exhibits
 from memclf.evaluate.metrics import (
@@ -34,6 +35,7 @@ __all__ = [
     "coverage",
     "difference",
     "evaluate",
+    "list_versions",
     "open_store",
     "risk_coverage",
     "selective_accuracy",

@@ -1,4 +1,4 @@
-"""Controls: what a memory classifier must beat before anyone calls its answers a gain."""
+"""Controls: simple classifiers that a memory classifier must beat before a gain is claimed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from sklearn.dummy import DummyClassifier
 
 from memclf import unknown
 from memclf._numbers import Array
+from memclf.answers import Answers, ProductAnswer
+from memclf.protocols import gives_probabilities
 from memclf.routing import Routes
 
 TEMPERATURE = 2.0
 
 
 class StageOne(ClassifierMixin, BaseEstimator):
-    """Stage 1 alone: the label that is commonest in the cluster of the case's memory. No local classifier is asked.
+    """Stage 1 alone: the commonest label in the cluster of the case's memory, without a local classifier.
 
     Parameters
     ----------
     memory_classifier : fitted MemoryClassifier
     balance : float
-        As the memory classifier has it, for a fair comparison with one that weighs rare classes up: the label that is
-        commonest in relation to how common it is everywhere, to this power.
+        That of the memory classifier: counts of labels are divided by their overall frequencies to this power.
     """
 
     def __init__(self, memory_classifier: Any, balance: float = 0.0):
@@ -40,22 +41,23 @@ class StageOne(ClassifierMixin, BaseEstimator):
         return self
 
     def route(self, X: Any) -> Routes:
-        """Where the memory classifier sends the cases, whether they are strange to its classifiers or not."""
+        """The routes of the memory classifier, before competence is considered."""
         return self.memory_classifier.route(X).stage_one
 
     def predict(self, X: Any) -> Array:
-        return self.predict_routed(X, self.route(X))
+        return self.answers(X).labels
 
-    def predict_routed(self, X: Any, routes: Routes) -> Array:
+    def answers(self, X: Any, routes: Routes | None = None) -> Answers:
         """The commonest label of each route's memory; unknown where there is none."""
-        return labels_of_memories(self.memory_classifier, routes, self.balance)
+        routes = self.route(X) if routes is None else routes
+        return Answers(labels_of_memories(self.memory_classifier, routes, self.balance), None, routes)
 
 
 class SoftenedNetwork(ClassifierMixin, BaseEstimator):
-    """A classifier's probabilities, softened by a temperature, times how frequent the classes are.
+    """A classifier's probabilities, softened by a temperature, times the class frequencies.
 
-    A control without memories: under corruption a network becomes sure of nonsense, and drawing it towards the
-    common classes gains accuracy by itself.
+    A control without memories: under corruption a network becomes overconfident, and drawing it towards the common
+    classes gains accuracy by itself.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ class SoftenedNetwork(ClassifierMixin, BaseEstimator):
         Of its classes in the training data.
     temperature : float
     balance : float
-        From 0, times the frequencies, to 1, not at all: what a memory classifier with this balance is to beat.
+        From 0 (times the frequencies) to 1 (not at all), as that of the memory classifier it is compared with.
     """
 
     def __init__(self, classifier: Any, frequencies: Any, temperature: float = TEMPERATURE, balance: float = 0.0):
@@ -92,7 +94,7 @@ class SoftenedNetwork(ClassifierMixin, BaseEstimator):
 
 
 class Ensemble(ClassifierMixin, BaseEstimator):
-    """The mean of several classifiers' probabilities: the rival that costs as much as folds do.
+    """The mean of several classifiers' probabilities; costs as much to train as folds do.
 
     Parameters
     ----------
@@ -124,29 +126,30 @@ def labels_of_memories(clf: Any, routes: Routes, balance: float = 0.0) -> Array:
     counts = clf.cluster_counts_
     if balance:
         counts = counts / np.maximum(counts.sum(axis=0), 1) ** balance
-    said = unknown.answers(clf.classes_, len(routes), clf.unknown_label_)
+    labels = unknown.answers(clf.classes_, len(routes), clf.unknown_label_)
     known = routes.memory >= 0
-    said[known] = clf.classes_[counts.argmax(axis=1)][routes.memory[known]]
-    return said
+    labels[known] = clf.classes_[counts.argmax(axis=1)][routes.memory[known]]
+    return labels
 
 
 def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
-    """The controls that cost nothing to train, for a fitted memory classifier: majority, stage1 and prior.
+    """Controls of a fitted memory classifier that need no training: majority, stage1 and prior.
 
-    For one that weighs rare classes up (`balance`), also stage 1 and the baseline weighed in the same way.
-    `baseline` is the network (or whatever the estimator is) trained on everything; by default the memory
-    classifier's own global classifier. Without one, there is no `prior`.
+    For one that weights rare classes up (`balance`), also stage 1 and the baseline weighted in the same way.
+    `baseline` is the estimator trained on everything; by default the memory classifier's own global classifier.
+    Without one, there is no `prior`.
     """
-    baseline = getattr(clf, "global_", None) if baseline is None else baseline
+    baseline = clf.global_ if baseline is None else baseline
     counts = clf.cluster_counts_.sum(axis=0)
     labels = np.repeat(clf.classes_, counts)
     majority = DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     found: dict[str, Any] = {"majority": majority}
-    for suffix, balance in {"": 0.0, "-balanced": clf.balance}.items():
+    own = float(clf.answer_.balance) if isinstance(clf.answer_, ProductAnswer) else 0.0
+    for suffix, balance in {"": 0.0, "-balanced": own}.items():
         if suffix and not balance:
             continue
         found[f"stage1{suffix}"] = StageOne(clf, balance)
-        if baseline is not None and hasattr(baseline, "predict_proba"):
+        if baseline is not None and gives_probabilities(baseline):
             columns = np.searchsorted(clf.classes_, baseline.classes_)
             found[f"prior{suffix}"] = SoftenedNetwork(baseline, counts[columns] / counts.sum(), balance=balance)
     return found

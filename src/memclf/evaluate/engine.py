@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,20 +15,21 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from memclf import _cases
 from memclf._numbers import Array
 from memclf._progress import in_words, say
+from memclf.answers import Answers
+from memclf.cases import Cases, Collection, containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate import exhibits, metrics
+from memclf.evaluate.conditions import Conditions, Make
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import StageOne, labels_of_memories
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
-from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
+from memclf.evaluate.kinds import describe_data, has_own_names, kind_of, name_cases
 from memclf.evaluate.store import CLEAN, Condition, Row, Store
 from memclf.exceptions import StoreError
 from memclf.routing import Routes
 
-Make = Callable[[str, int], Any]
 RESULTS = "results.sqlite"
 
 
@@ -38,7 +39,7 @@ class Routed(Protocol):
 
     def route(self, X: Any) -> Routes: ...
 
-    def predict_routed(self, X: Any, routes: Routes) -> Array: ...
+    def answers(self, X: Any, routes: Routes | None = None) -> Answers: ...
 
 
 class Watcher(Protocol):
@@ -64,7 +65,7 @@ def evaluate(
     groups: Any = None,
     show: bool = True,
     watcher: Watcher | None = None,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> list[dict[str, Any]]:
     """Measure classifiers on a test set, clean and under conditions.
 
@@ -117,17 +118,17 @@ def evaluate(
     if len({each.name for each in contenders}) < len(contenders):
         raise ValueError("two contenders have the same model, recipe, backbone and seed")
     store = _as_store(store)
-    X, y = _cases.as_cases(X), np.asarray(column_or_1d(y))
-    if len(y) != _cases.count(X):
-        raise ValueError(f"there are {_cases.count(X)} test cases and {len(y)} labels")
+    X, y = containers.as_container(X), np.asarray(column_or_1d(y))
+    if len(y) != containers.count(X):
+        raise ValueError(f"there are {containers.count(X)} test cases and {len(y)} labels")
     if groups is not None and len(groups) != len(y):
         raise ValueError(f"there are {len(y)} test cases and {len(groups)} entries in groups")
-    making = _Conditions(X, conditions, make, preset, at)
+    making = Conditions(X, conditions, make, preset, at)
     classes = _classes(contenders, y)
     codes = np.searchsorted(classes, y)
     _put_cases(store, X, codes, classes, groups)
     making.check_same(store)
-    _put_facts(store, X, contenders, title)
+    _put_facts(store, X, contenders, title, study)
     finished = store.finished()
     fresh = 0
     for number, condition in enumerate(making.all):
@@ -140,7 +141,7 @@ def evaluate(
         left = "" if not fresh else f", {in_words(spent / fresh * (len(making.all) - number))} left"
         say(f"condition {number + 1} of {len(making.all)}: {condition}{left}", verbose)
         # Several classifiers look at the same images: what one computes about them, the others need not.
-        cases = _cases.remembering(making.make(condition))
+        cases = Cases.of(making.make(condition)).remembering()
         for contender in todo:
             row, answers, routes = _measured(contender, cases, codes, classes, condition, store, study)
             store.add(row, answers, routes)
@@ -156,77 +157,6 @@ def evaluate(
     return [row for row in rows if (row["model"], row["recipe"], row["backbone"], row["seed"]) in names]
 
 
-class _Conditions:
-    """The conditions of an evaluation, the clean one first, and the test cases under each."""
-
-    def __init__(self, X: Any, conditions: Any, make: Make | None, preset: str | None, at: tuple[int, int] | None):
-        self.X, self._make = X, make
-        given = conditions if isinstance(conditions, Mapping) else {}
-        self._given = {_condition(*key): cases for key, cases in given.items()}
-        self.all = list(dict.fromkeys([CLEAN, *(_condition(*key) for key in conditions)]))
-        options = {"preset": preset, "at": None if at is None else tuple(at)}
-        self.options = {name: value for name, value in options.items() if value is not None}
-        if self.options:
-            self._check_by_name()
-
-    @property
-    def by_name(self) -> bool:
-        """Whether images are corrupted by the names of the conditions."""
-        return self._make is None and not self._given and isinstance(self.X, Images)
-
-    def _check_by_name(self) -> None:
-        names = " and ".join(f"{name}=" for name in self.options)
-        if self.by_name:
-            return
-        if not isinstance(self.X, Images):
-            why = f"the test cases are a {type(self.X).__name__}"
-        else:
-            why = "make= makes the conditions" if self._make is not None else "conditions= holds the changed cases"
-        raise ValueError(
-            f"{names} sets how an ImageCollection is corrupted by name, but {why}. Leave it out, or pass an "
-            "ImageCollection with a list of (corruption, severity)"
-        )
-
-    def check_same(self, store: Store) -> None:
-        """A corruption and severity means other pixels with another preset or size: rows must not be mixed."""
-        if not self.by_name or len(self.all) == 1:
-            return
-        now = {"preset": self.options.get("preset"), "at": list(self.options["at"]) if "at" in self.options else None}
-        before = store.get("corrupted_with")
-        if before is None:
-            store.put("corrupted_with", now)
-        elif before != now:
-            raise StoreError(
-                f"{store.path or 'this store'} holds results with preset={before['preset']!r} and at={before['at']}, "
-                f"these are with preset={now['preset']!r} and at={now['at']}; use a new store"
-            )
-
-    def make(self, condition: Condition) -> Any:
-        """The test cases under a condition."""
-        if condition == CLEAN:
-            return self.X
-        if condition in self._given:
-            cases = self._given[condition]
-        elif self._make is not None:
-            cases = _cases.as_cases(self._make(*condition))
-        elif isinstance(self.X, Images):
-            cases = self.X.corrupted(*condition, **self.options)
-        else:
-            raise TypeError(
-                f"{type(self.X).__name__} cannot be corrupted by name: pass images (memclf.vision.ImageCollection), a "
-                "mapping from (name, severity) to the changed cases, or make=function"
-            )
-        if _cases.count(cases) != _cases.count(self.X):
-            raise ValueError(f"{condition} has {_cases.count(cases)} cases, the clean test set {_cases.count(self.X)}")
-        return cases
-
-
-def _condition(name: str, severity: Any) -> Condition:
-    if severity != int(severity):
-        raise ValueError(f"severities are whole numbers, got {severity!r} for {name!r}; put it into the name instead")
-    return Condition(name, int(severity))
-
-
 def _as_store(store: Store | str | os.PathLike[str] | None) -> Store:
     if store is None or isinstance(store, Store):
         return Store() if store is None else store
@@ -239,21 +169,24 @@ def _as_store(store: Store | str | os.PathLike[str] | None) -> Store:
 def _put_cases(store: Store, X: Any, codes: Array, classes: Array, groups: Any) -> None:
     """Note the test cases; other ones are refused, also where names do not tell them apart."""
     if not has_own_names(X):
-        content = joblib.hash([joblib.hash(image) for image in X] if isinstance(X, Images) else X)
+        content = joblib.hash(
+            [joblib.hash(X[position]) for position in range(len(X))] if isinstance(X, Collection) else X
+        )
         if store.get("content") not in (None, content):
             raise StoreError(f"{store.path or 'this store'} holds results on other test cases; use a new file")
         store.put("content", content)
     store.put_cases(name_cases(X), codes, classes.tolist(), groups)
 
 
-def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str) -> None:
+def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str, study: str) -> None:
     """What the report tells about the evaluation as a whole."""
-    if title:
-        store.put("title", title)
+    kind = kind_of(X)
+    if title or not (study or store.get("title")):
+        store.put("title", title or f"Evaluation on {containers.count(X):,} {'rows' if kind == 'table' else kind}")
     if store.get("started") is None:
         store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
         store.put("versions", list_versions())
-    store.put("data", {"kind": kind_of(X), "note": describe_data(X)})
+    store.put("data", {"kind": kind, "note": describe_data(X)})
     models = {tuple(each["name"]): each for each in store.get("models") or []}
     for each in contenders:
         about = {"description": describe_model(each.estimator), "settings": list_settings(each.estimator)}
@@ -262,21 +195,14 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
 
 
 def _write_exhibits(
-    folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: _Conditions, *, anew: bool
+    folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: Conditions, *, anew: bool
 ) -> None:
-    """Single cases for the report, of the memory classifier that does best; results are never lost for them."""
-    shown = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model != "random"]
-    if not shown or not (anew or not (folder / exhibits.FILE).is_file()):
+    """Single cases for the report, of the memory classifier of its verdict; results are never lost for them."""
+    shown = exhibits.choose_contender(store, contenders)
+    if shown is None or not (anew or not (folder / exhibits.FILE).is_file()):
         return
-    accuracy: dict[Any, list[float]] = {}
-    corrupted = len(making.all) > 1
-    for row in store.rows():
-        if (row["corruption"] != CLEAN.corruption) == corrupted:
-            name = (row["model"], row["recipe"], row["backbone"], row["seed"])
-            accuracy.setdefault(name, []).append(row["accuracy"])
-    best = max(shown, key=lambda each: np.mean(accuracy.get(each.name, [0.0])))
     try:
-        exhibits.write_exhibits(folder, store, best, X, make=making.make)
+        exhibits.write_exhibits(folder, store, shown, X, make=making.make)
     except Exception as error:
         warnings.warn(
             f"the report will show no single cases: {type(error).__name__}: {error}. All results are kept", stacklevel=3
@@ -284,24 +210,24 @@ def _write_exhibits(
 
 
 def _measured(
-    contender: Contender, X: Any, codes: Array, classes: Array, condition: Condition, store: Store, study: str
+    contender: Contender, cases: Cases, codes: Array, classes: Array, condition: Condition, store: Store, study: str
 ) -> tuple[Row, Array, Array | None]:
     clf = contender.estimator
     coded = _Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
     if isinstance(clf, Routed):
-        found: Routes = clf.route(X)
+        found: Routes = clf.route(cases)
         routes = found.memory
-        said = coded(clf.predict_routed(X, found))
+        said = coded(clf.answers(cases, found).labels)
         if isinstance(clf, MemoryClassifier):
             more["stage1_accuracy"] = metrics.accuracy(codes, coded(labels_of_memories(clf, found)))
         clean = routes if condition == CLEAN else store.routes(contender.name)
         if clean is not None:
             more["routing_stability"] = float(np.mean(routes == clean))
-            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.predict_routed(X, _sent(found, clean))))
+            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.answers(cases, _sent(found, clean)).labels))
     else:
-        said = coded(clf.predict(X))
+        said = coded(clf.predict(cases.data))
     selective = metrics.selective_accuracy(codes, said)
     row = Row(
         study=study,

@@ -1,7 +1,7 @@
-"""How sure a mean over test cases is: bootstrap intervals, paired where two contenders saw the same cases.
+"""Bootstrap intervals of means over test cases, paired where two contenders answered the same cases.
 
-What is resampled are the test cases: a case takes all its conditions and seeds along, because its answers under fog and
-under snow are not two independent trials. Where cases come in groups (lesions of one face), whole groups are.
+Test cases are resampled, each with all its conditions and seeds, because its answers under fog and under snow are not
+two independent trials. Where cases come in groups (lesions of one face), whole groups are resampled.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from memclf._numbers import Array
 
 DRAWS = 2000
 LEVEL = 0.95
-KEPT = 4_000_000  # numbers of resamples that are kept for the next mean over as many cases
+CACHED = 4_000_000  # numbers of resamples that are cached for the next mean over as many cases
 
-Summed = Callable[[Array], Array]
+Summing = Callable[[Array], Array]
 
 
 class Interval(NamedTuple):
@@ -29,15 +29,15 @@ class Interval(NamedTuple):
     high: float
 
 
-@lru_cache(maxsize=8)  # drawing takes longer than all that is done with it, and many means are over the same cases
-def _kept_resamples(sizes: tuple[int, ...], draws: int, seed: int) -> list[Summed]:
+@lru_cache(maxsize=8)  # drawing takes longer than the sums, and many means are over the same cases
+def _cached_resamples(sizes: tuple[int, ...], draws: int, seed: int) -> list[Summing]:
     rng = np.random.default_rng(seed)
     drawn = [rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float32) for n in sizes]
     return [times.__matmul__ for times in drawn]
 
 
-def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> Iterator[Summed]:
-    """For each group a function from its cases' scores to their sum in each resample; one resample at a time."""
+def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> Iterator[Summing]:
+    """For each class a function from its cases' scores to their sum in each resample; one resample at a time."""
     rng = np.random.default_rng(seed)
     for n in sizes:
         chances = np.full(n, 1 / n)
@@ -57,14 +57,14 @@ def mean_interval(
     level: float = LEVEL,
     seed: int = 0,
 ) -> Interval:
-    """Mean of what each case scored, with a percentile bootstrap interval over the cases.
+    """Mean score of the cases, with a percentile bootstrap interval.
 
     Parameters
     ----------
     right : ndarray of shape (n,) or (..., n)
         Scores of the cases, 0 and 1 or fractions; leading axes (conditions, seeds) are averaged first.
     labels : ndarray of shape (n,) or None
-        With labels the mean is balanced: every class counts alike, and cases are resampled within their class.
+        With labels the mean is balanced: every class has the same weight, and cases are resampled within their class.
     groups : ndarray of shape (n,) or None
         Cases of one group are not independent: groups are resampled, each with all its cases.
 
@@ -81,9 +81,9 @@ def mean_interval(
     if labels is not None:
         classes = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     value = float(np.mean([per_case[rows].mean() for rows in classes]))
-    resamples = _kept_resamples if draws * len(per_case) <= KEPT else _resamples
+    resamples = _cached_resamples if draws * len(per_case) <= CACHED else _resamples
     if groups is not None:
-        drawn = _drawn_by_group(per_case, classes, groups, resamples, draws, seed)
+        drawn = _resample_groups(per_case, classes, groups, resamples, draws, seed)
     else:
         every = zip(classes, resamples(tuple(map(len, classes)), draws, seed), strict=True)
         drawn = np.mean([summed(per_case[rows]) / len(rows) for rows, summed in every], axis=0)
@@ -91,16 +91,16 @@ def mean_interval(
     return Interval(value, float(low), float(high))
 
 
-def _drawn_by_group(
+def _resample_groups(
     per_case: Array, classes: list[Array], groups: Array, resamples: Any, draws: int, seed: int
 ) -> Array:
-    """Balanced means of resampled groups: of each class the scores that were drawn over the cases that were drawn."""
+    """Balanced means of resampled groups: for each class the drawn scores divided by the drawn cases."""
     names, code = np.unique(groups, return_inverse=True)
     parts = [np.bincount(code[rows], w, len(names)) for rows in classes for w in (per_case[rows], None)]
     (summed,) = resamples((len(names),), draws, seed)
     found = summed(np.stack(parts, axis=1))
     scores, cases = found[:, ::2], found[:, 1::2]
-    usual = np.array([per_case[rows].mean() for rows in classes])  # a class that is not drawn says nothing new
+    usual = np.array([per_case[rows].mean() for rows in classes])  # for a class of which no case is drawn
     share = np.divide(scores, cases, out=np.broadcast_to(usual, scores.shape).copy(), where=cases > 0)
     return np.asarray(share.mean(axis=1))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from memclf import _cases
+from memclf.cases import Collection, containers
 
 Kind = Literal["images", "table", "texts", "cases"]
 
@@ -19,26 +19,15 @@ MEASURED = 50  # images whose size is looked at
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm")
 
 
-@runtime_checkable
-class Images(Protocol):
-    """A collection of images that can be corrupted by name, as `memclf.vision.ImageCollection`."""
-
-    info: Any
-
-    def corrupted(self, name: str, severity: int, **options: Any) -> Any: ...
-
-    def key(self, position: int) -> str | None: ...
-
-
 def kind_of(X: Any) -> Kind:
     """What the cases are: images, rows of a table (or array), texts, or anything else.
 
     >>> kind_of([[1.0, 2.0]]), kind_of(["a text"]), kind_of([{1, 2}])
     ('table', 'texts', 'cases')
     """
-    if isinstance(X, Images):
+    if isinstance(X, Collection):
         return "images"
-    if _cases.is_table(X) or sp.issparse(X):
+    if containers.is_table(X) or sp.issparse(X):
         return "table"
     if isinstance(X, np.ndarray) and X.dtype != object and X.ndim > 1:
         return "table" if X.ndim == 2 else "images"
@@ -66,15 +55,16 @@ def name_cases(X: Any, positions: Any = None) -> list[str]:
     >>> name_cases(["a text\\nof two lines"]), name_cases([[1.0], [2.0]], [7, 9])
     (['a text of two lines'], ['row 7', 'row 9'])
     """
-    n, kind = _cases.count(X), kind_of(X)
+    n, kind = containers.count(X), kind_of(X)
     numbers = range(n) if positions is None else positions
-    if isinstance(X, Images):
+    if isinstance(X, Collection):
         keys = [X.key(position) for position in range(n)]
         return [f"image {number}" if key is None else str(key) for key, number in zip(keys, numbers, strict=True)]
     if kind == "texts":
         return [shorten(text, NAME) for text in X]
     if kind == "images":
-        return [Path(case).name if isinstance(case, (str, Path)) else f"image {i}" for i, case in zip(numbers, X)]
+        named = zip(numbers, X, strict=True)
+        return [Path(case).name if isinstance(case, (str, Path)) else f"image {number}" for number, case in named]
     labels = _row_labels(X)
     if labels is not None:
         return [f"row {label}" if isinstance(label, (int, np.integer)) else str(label) for label in labels]
@@ -84,13 +74,13 @@ def name_cases(X: Any, positions: Any = None) -> list[str]:
 def _row_labels(X: Any) -> list[Any] | None:
     """The labels of a pandas table's rows; polars tables and arrays have none."""
     # A list has a method called index, a pandas table an attribute.
-    index = getattr(X, "index", None) if _cases.is_table(X) else None
+    index = getattr(X, "index", None) if containers.is_table(X) else None
     return None if index is None else list(index)
 
 
 def has_own_names(X: Any) -> bool:
     """Whether names tell these cases from others: files do, numbers of rows and beginnings of texts do not."""
-    return isinstance(X, Images) and all(X.key(position) is not None for position in range(len(X)))  # type: ignore[arg-type]
+    return isinstance(X, Collection) and all(X.key(position) is not None for position in range(len(X)))
 
 
 def shorten(text: Any, length: int) -> str:
@@ -126,7 +116,7 @@ def describe_data(X: Any) -> str:
 
 def _describe_table(X: Any) -> str:
     names = column_names(X)
-    if not _cases.is_table(X):
+    if not containers.is_table(X):
         return f"rows of {len(names)} columns"
     more = f" and {len(names) - NAMED_COLUMNS} more" if len(names) > NAMED_COLUMNS else ""
     return f"rows of a table with {len(names)} columns: {', '.join(names[:NAMED_COLUMNS])}{more}"
@@ -137,13 +127,13 @@ def _describe_images(X: Any) -> str:
     if not arrays:
         return "images in files"
     heights, widths = zip(*arrays, strict=True)
-    looked = f" (the first {MEASURED})" if len(set(arrays)) > 1 and _cases.count(X) > MEASURED else ""
+    looked = f" (the first {MEASURED})" if len(set(arrays)) > 1 and containers.count(X) > MEASURED else ""
     return f"images, {_span(widths)} pixels wide and {_span(heights)} high{looked}"
 
 
 def column_names(X: Any) -> list[str]:
     """The names of the columns of a table; those of an array are x0, x1 …"""
-    if _cases.is_table(X):
+    if containers.is_table(X):
         return [str(name) for name in X.columns]
     width = X.shape[1] if sp.issparse(X) or isinstance(X, np.ndarray) else len(X[0])
     return [f"x{column}" for column in range(width)]

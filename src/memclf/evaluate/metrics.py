@@ -1,4 +1,4 @@
-"""How good are answers when "unknown" is one of them: an error in accuracy, absence in coverage."""
+"""Metrics of answers that may be unknown: an error for accuracy, no answer for coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where results land as they are finished: one SQLite file that survives being killed at any moment."""
+"""Results of an evaluation in one SQLite file; each row is written when it is finished."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Row:
 
 
 class Cases(NamedTuple):
-    """The test cases: how they are called, their labels as positions in `classes`, and the classes.
+    """The test cases: their names, their labels as positions in `classes`, and the classes.
 
     `groups` has one number per case, the same for cases that belong together, or is None.
     """
@@ -153,18 +153,18 @@ class Store:
     # ----------------------------------------------------------------------------------------- about the run
 
     def put(self, key: str, value: Any) -> None:
-        """Keep something about the run; anything that JSON can hold."""
+        """Note something about the run; anything that JSON can hold."""
         with self._db:
             self._db.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (key, json.dumps(value)))
 
     def get(self, key: str) -> Any:
-        """What `put` kept, or None."""
+        """What `put` noted, or None."""
         found = self._db.execute("SELECT value FROM run WHERE key = ?", (key,)).fetchone()
         return None if found is None else json.loads(found[0])
 
     def put_cases(self, keys: Iterable[str], labels: Array, classes: Iterable[Any], groups: Any = None) -> None:
-        """The test cases. A file that holds results on other cases refuses them."""
-        keys = [str(key).encode(errors="backslashreplace").decode() for key in keys]  # names of files may be anything
+        """Note the test cases; a file that holds results on other cases refuses them."""
+        keys = [str(key).encode(errors="backslashreplace").decode() for key in keys]  # file names need not be UTF-8
         new = Cases(keys, np.asarray(labels, dtype=np.int64), [_plain(c) for c in classes])
         old = self.cases()
         if old is None:
@@ -186,7 +186,7 @@ class Store:
             )
 
     def _put_groups(self, groups: Any, old: Array | None) -> None:
-        """Which cases belong together may be said later than the first time, but not otherwise."""
+        """Groups may be added later, but not changed."""
         if groups is None:
             return
         codes = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -207,8 +207,10 @@ class Store:
     # --------------------------------------------------------------------------------------------- the results
 
     def add(self, row: Row, answers: Array, routes: Array | None = None) -> None:
-        """One finished row with the answers behind it (positions in the classes, -1 for unknown)."""
-        row = replace(row, seed=int(row.seed), severity=int(row.severity), n=int(row.n))  # SQLite knows no numpy
+        """Write one finished row with its answers (positions in the classes, -1 for unknown)."""
+        row = replace(
+            row, seed=int(row.seed), severity=int(row.severity), n=int(row.n)
+        )  # SQLite does not take numpy numbers
         key = (*row.name, *row.condition)
         packed = None if routes is None else np.asarray(routes, dtype="<i4").tobytes()
         with self._db:
@@ -249,7 +251,7 @@ class Store:
 
 @contextmanager
 def open_store(path: str | os.PathLike[str]) -> Iterator[Store]:
-    """A store that is there already, closed at the end."""
+    """Open a store that exists already, and close it at the end."""
     if not Path(path).is_file():
         raise StoreError(f"there is no {path}; has the study been started?")
     store = Store(path)

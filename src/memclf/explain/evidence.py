@@ -46,7 +46,7 @@ def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[E
             out = [str(name) for name in before.get_feature_names_out(names)]
         except (AttributeError, ValueError):
             out = []
-        if out != (names or [f"x{j}" for j in range(len(out))]):  # not column by column: show what came out
+        if not out or out != (names or [f"x{j}" for j in range(len(out))]):  # not surely column by column
             names, shown, shown_memory = out, _row(case), _row(memory)
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]

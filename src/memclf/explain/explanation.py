@@ -16,9 +16,8 @@ from memclf.cases import Cases, Collection, containers
 from memclf.explain import sentences
 from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.evidence import Evidence, evidence_for
-from memclf.protocols import Draws
 from memclf.routing import route
-from memclf.similarity.base import compare_memories, describe
+from memclf.similarity.base import compare_memories, describe, find_measurements
 
 
 @dataclass(frozen=True)
@@ -252,15 +251,26 @@ def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations
     Z = describe(parts.similarity, cases)
     block = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, Z)
     found = parts.answer.answer(parts, cases, parts.drop_untrusted(cases, route(block, parts.thresholds, parts.rule)))
-    feature: Any = getattr(parts.similarity, "features_", None)  # a similarity of the user's own need not have features
-    measured = feature.transform(cases.data) if isinstance(feature, Draws) else None
+    feature, measured = find_measurements(parts.similarity, cases)
+    memories = Cases.of(parts.memories)
     return Explanations(
-        [_explain_one(parts, cases, found, i, block[:, i], feature, measured, bound) for i in range(len(found))]
+        [
+            _explain_one(parts, cases, memories, found, i, block[:, i], feature, measured, bound)
+            for i in range(len(found))
+        ]
     )
 
 
 def _explain_one(
-    parts: Any, cases: Cases, found: Answers, i: int, similarities: Array, feature: Any, measured: Any, bound: Any
+    parts: Any,
+    cases: Cases,
+    memories: Cases,
+    found: Answers,
+    i: int,
+    similarities: Array,
+    feature: Any,
+    measured: Any,
+    bound: Any,
 ) -> Explanation:
     way = found.routes[i]
     k = way.nearest
@@ -273,7 +283,7 @@ def _explain_one(
     else:
         by, estimator = "memory" if way.known else "nearest", parts.pool.estimators[k]
     answer = found.labels[i].item() if isinstance(found.labels[i], np.generic) else found.labels[i]
-    case, memory = cases.take(np.array([i])).data, containers.take(parts.memories, np.array([k]))
+    case, memory = cases.take(np.array([i])).data, memories.take(np.array([k])).data
     several = way.runner_up >= 0
     held_out, as_strange = parts.answer.count_as_strange(found.routes, i)
 
@@ -304,7 +314,7 @@ def _explain_one(
         similarities=similarities,
         thresholds=parts.thresholds,
         measured=() if measured is None else _measured(feature, measured[i], parts.measurements[k]),
-        overlay=feature.overlay if isinstance(feature, Draws) else None,
+        overlay=None if feature is None else feature.overlay,
         trusted=way.trusted,
         familiar=way.familiar,
         local_classifier=_name(parts.pool.estimators[k]),

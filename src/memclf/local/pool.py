@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
@@ -25,17 +26,16 @@ from sklearn.utils.validation import has_fit_parameter
 from memclf._numbers import Array, first_largest
 from memclf._progress import track
 from memclf._seeds import seeded
-from memclf.cases import Cases, containers
+from memclf.cases import Cases, Collection, containers
 from memclf.exceptions import LocalFitError
 from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
 
 STARTS = ("fresh", "global")
+LARGER_CLUSTERS = (
+    "If the cluster is too small for it, larger ones help (min_cluster_size, a lower threshold), as does an estimator "
+    "that can work with few cases."
+)
 GLOBAL = -1  # in place of a memory's number: the global classifier
-
-
-def default_estimator() -> LogisticRegression:
-    """The local classifier of memory classifiers that were given none."""
-    return LogisticRegression(max_iter=1000)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def fit_pool(
     params: dict[str, Any],
     rows_of_memories: Array,
     n_jobs: int | None,
-    verbose: int,
+    verbose: int | None,
 ) -> Pool:
     """Fit one estimator per memory, on its own cluster and those that joined it.
 
@@ -184,8 +184,10 @@ def templates_for(estimator: Any, q: int) -> list[Any]:
 
 def check_estimators(estimator: Any) -> None:
     """Refuse what is no classifier, and no mapping from numbers of memories to classifiers."""
-    for each in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
-        check_classifier(each)
+    if not isinstance(estimator, Mapping):
+        return check_classifier(estimator)
+    for key, each in estimator.items():
+        check_classifier(each, f"estimator[{key!r}]")
 
 
 def check_classifier(estimator: Any, name: str = "estimator") -> None:
@@ -238,7 +240,12 @@ def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[
     if len(rows) < len(y):
         params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         cases, y = cases.take(rows), y[rows]
-    return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
+    try:
+        return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
+    except (TypeError, ValueError) as error:
+        if remedy := _remedy_for_data(cases.data, error):
+            error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
+        raise
 
 
 def _fit_one(
@@ -259,27 +266,41 @@ def _fit_one(
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
         raise LocalFitError(
             f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {error}. {_remedy(template, X, error)}"
+            f"{type(error).__name__}: {str(error).rstrip('. ')}. {_remedy_for_data(X, error) or LARGER_CLUSTERS}"
         ) from error
 
 
-def _remedy(template: Any, X: Any, error: Exception) -> str:
-    """What may help: an estimator that takes this kind of data, or larger clusters."""
-    message = str(error)
-    if "could not convert string to float" in message or (containers.is_table(X) and "dtype" in message):
+def _remedy_for_data(X: Any, error: Exception) -> str:
+    """What may help where an estimator fails because of what the cases hold; "" if it seems to fail otherwise."""
+    values, message = _as_numbers(X), str(error).lower()
+    if values is None and any(word in message for word in ("float", "dtype", "numeric", "number")):
+        first = "TfidfVectorizer()" if _are_texts(X) else "OneHotEncoder(handle_unknown='ignore')"
         return (
-            "The cases hold words, and this estimator takes numbers only. Give a pipeline that turns words into numbers "
-            "first, as make_pipeline(OneHotEncoder(handle_unknown='ignore'), LogisticRegression())."
+            "The cases hold values that are not numbers, and this estimator takes numbers only. Give a pipeline that "
+            f"turns them into numbers first, as make_pipeline({first}, LogisticRegression())."
         )
-    if "NaN" in message or "infinity" in message.lower():
+    if values is not None and np.isinf(values).any() and "inf" in message:
+        return "The cases hold infinite numbers. Replace these numbers, or leave these cases out."
+    if values is not None and np.isnan(values).any() and ("nan" in message or "missing" in message):
         return (
-            "The cases hold gaps or infinite numbers. Give an estimator that takes them, or a pipeline that fills gaps "
-            "first, as make_pipeline(SimpleImputer(), LogisticRegression())."
+            "The cases hold gaps (NaN). Give an estimator that takes them, as HistGradientBoostingClassifier(), or a "
+            "pipeline that fills them first, as make_pipeline(SimpleImputer(), LogisticRegression())."
         )
-    return (
-        "If the cluster is too small for it, larger ones help (min_cluster_size, a lower threshold), as does an "
-        "estimator that can work with few cases."
-    )
+    return ""
+
+
+def _as_numbers(X: Any) -> Array | None:
+    """All numbers of the cases, None if some are no numbers. Images count as numbers, and are not read for this."""
+    if isinstance(X, Collection):
+        return np.zeros(0)
+    try:
+        return np.asarray(X.data if sp.issparse(X) else X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _are_texts(X: Any) -> bool:
+    return not containers.is_table(X) and all(isinstance(case, str) for case in X)
 
 
 def constant(label: Any) -> Any:

@@ -20,8 +20,8 @@ from memclf._progress import track
 from memclf.cases import containers, distinct
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
-from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.as_printed import generate_memories
+from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.swap import Exchange
 from memclf.similarity.base import positive_weights
@@ -70,7 +70,7 @@ def search_memories(
     *,
     sample_weight: Any = None,
     random_state: Any = None,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> MemorySearchResult:
     """Choose memories among described cases, with a fitted similarity; see `MemorySelector` for the parameters."""
     options = SearchOptions() if options is None else options
@@ -166,7 +166,7 @@ class _Search:
         self.enforce = enforce
         self.budget = budget
 
-    def run(self, n_restarts: int, rng: np.random.Generator, verbose: int) -> tuple[Array, list[Round], int]:
+    def run(self, n_restarts: int, rng: np.random.Generator, verbose: int | None) -> tuple[Array, list[Round], int]:
         """The memories of the best restart, all restarts, and the number of the best.
 
         The best one has fewest memories, then the largest objective.

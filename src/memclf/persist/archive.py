@@ -15,11 +15,11 @@ from memclf.exceptions import ModelFolderError
 
 MEMBER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 MAX_MEMBERS = 2_000_000  # a forest of 100 trees has about 500
-ZIP, NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"  # what numpy goes by, whatever a member is called
+ZIP, NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"  # numpy reads a member by these, whatever its name is
 
 
-def opened(data: bytes, name: str, *, inner: bool = False) -> zipfile.ZipFile:
-    """The archive, after checking its directory, that its members are whole, and what its arrays claim to be."""
+def open_archive(data: bytes, name: str, *, inner: bool = False) -> zipfile.ZipFile:
+    """The archive, after a check of its directory, that its members are whole, and what its arrays claim to be."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
@@ -37,23 +37,24 @@ def opened(data: bytes, name: str, *, inner: bool = False) -> zipfile.ZipFile:
     if sum(member.file_size for member in members) > len(data):
         raise ModelFolderError(f"{name} claims to hold more than its own size")
     for member in members:
-        content = read(archive, member.filename, name)
+        content = read_member(archive, member.filename, name)
         if content.startswith(ZIP) and not inner:  # a sparse matrix
-            opened(content, f"{name}: {member.filename}", inner=True).close()
+            open_archive(content, f"{name}: {member.filename}", inner=True).close()
         elif content.startswith(NPY) or inner or member.filename.endswith(".npy"):
-            _check_npy(content, f"{name}: {member.filename}")
+            _check_array(content, f"{name}: {member.filename}")
     return archive
 
 
-def read(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
+def read_member(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
+    """The content of a member."""
     try:
         return archive.read(member)
     except Exception as error:
         raise ModelFolderError(f"{name}: {member} is missing or damaged: {error}") from error
 
 
-def _check_npy(data: bytes, name: str) -> None:
-    """The header of an array must agree with the bytes behind it, and must not ask for Python objects."""
+def _check_array(data: bytes, name: str) -> None:
+    """Refuse an array whose header disagrees with the bytes behind it, or asks for Python objects."""
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)
@@ -64,13 +65,13 @@ def _check_npy(data: bytes, name: str) -> None:
     if dtype.hasobject:
         raise ModelFolderError(f"{name} holds pickled Python objects, which memclf never loads")
     items = math.prod(shape)
-    endless = items and not dtype.itemsize  # items of no size could be as many as a file likes to claim
+    endless = items and not dtype.itemsize  # of items without size a file could claim any number
     if endless or any(n < 0 for n in shape) or items * dtype.itemsize != len(data) - stream.tell():
         raise ModelFolderError(f"{name} claims shape {shape} of {dtype}, which its size contradicts")
 
 
 def write_arrays(arrays: dict[str, Array]) -> bytes:
-    """What `np.savez` writes; an older numpy takes its `allow_pickle=False` for one more array to save."""
+    """What `np.savez` writes; an older numpy would save its `allow_pickle=False` as one more array."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, array in arrays.items():
@@ -81,12 +82,13 @@ def write_arrays(arrays: dict[str, Array]) -> bytes:
 
 def read_arrays(data: bytes, name: str, expected: dict[str, Any]) -> dict[str, Array]:
     """The arrays, if they are exactly those that the manifest lists, type and shape included."""
-    with opened(data, name) as archive:
+    with open_archive(data, name) as archive:
         if set(archive.namelist()) != {f"{key}.npy" for key in expected}:
             raise ModelFolderError(f"{name} should hold {len(expected)} arrays as listed in manifest.json; it differs")
         arrays = {}
         for key, (dtype, shape) in expected.items():
-            array = np.lib.format.read_array(io.BytesIO(read(archive, f"{key}.npy", name)), allow_pickle=False)
+            content = io.BytesIO(read_member(archive, f"{key}.npy", name))
+            array = np.lib.format.read_array(content, allow_pickle=False)
             if array.dtype.str != dtype or list(array.shape) != list(shape):
                 raise ModelFolderError(
                     f"{name}: array {key} is {array.dtype.str} of shape {list(array.shape)}, manifest.json says "
@@ -96,8 +98,8 @@ def read_arrays(data: bytes, name: str, expected: dict[str, Any]) -> dict[str, A
     return arrays
 
 
-def unpacked(data: bytes) -> bytes:
-    """The same archive with the archives in it uncompressed: scipy compresses sparse matrices, `opened` wants none."""
+def uncompress(data: bytes) -> bytes:
+    """The same archive with the archives in it uncompressed: skops compresses sparse matrices."""
     stream = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(stream, "w") as target:
         if not any(name.endswith(".npz") for name in source.namelist()):

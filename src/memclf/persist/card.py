@@ -8,8 +8,8 @@ from typing import Any
 SHOWN = 50  # memories in the table
 
 
-def model_card(manifest: Mapping[str, Any], needs: Sequence[str] = ()) -> str:
-    """The card; `needs` is what the caller of `load` has to allow."""
+def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
+    """The card; `needed` is what the caller of `load` has to allow."""
     training = manifest["training"]
     lines = [
         f"# {manifest['kind']}",
@@ -18,7 +18,7 @@ def model_card(manifest: Mapping[str, Any], needs: Sequence[str] = ()) -> str:
         "",
         "## What it does",
         "",
-        *(_memories(manifest) if "memories" in training else _network(manifest)),
+        *(_describe_memories(manifest) if "memories" in training else _describe_network(manifest)),
         "",
     ]
     if "by_memory" in training:
@@ -27,22 +27,22 @@ def model_card(manifest: Mapping[str, Any], needs: Sequence[str] = ()) -> str:
         for number, each in enumerate(training["by_memory"][:SHOWN]):
             classes = ", ".join(f"{label}: {n}" for label, n in each["classes"].items())
             lines.append(
-                f"| {number} | {each['row']} | {each['cases']} | {_line(classes)} | {each['threshold']:.3f} | "
+                f"| {number} | {each['row']} | {each['cases']} | {_flatten(classes)} | {each['threshold']:.3f} | "
                 f"{each['classifier']} ({each['origin']}) |"
             )
         if len(training["by_memory"]) > SHOWN:
             lines.append(f"| ... | | | {len(training['by_memory']) - SHOWN} more | | |")
         lines.append("")
     lines += ["## Parameters", "", "| parameter | value |", "|---|---|"]
-    lines += [f"| {name} | `{_line(value)}` |" for name, value in manifest["parameters"].items()]
+    lines += [f"| {name} | `{_flatten(value)}` |" for name, value in manifest["parameters"].items()]
     lines += ["", "## Loading", ""]
-    trusted = f", trusted={list(needs)}" if needs else ""
+    trusted = f", trusted={list(needed)}" if needed else ""
     lines += ["```", "import memclf", f"model = memclf.load(folder{trusted})", "```", ""]
     lines += [f"Versions: {', '.join(f'{name} {version}' for name, version in manifest['versions'].items())}.", ""]
     return "\n".join(lines)
 
 
-def _memories(manifest: Mapping[str, Any]) -> list[str]:
+def _describe_memories(manifest: Mapping[str, Any]) -> list[str]:
     training, schema = manifest["training"], manifest["input"]
     first = (
         f"It remembers {training['memories']} of its {training['cases']} training cases. A new case is compared with "
@@ -52,18 +52,19 @@ def _memories(manifest: Mapping[str, Any]) -> list[str]:
         lines = [
             f"{first} is the memory whose classifier answers, if its threshold is met.",
             "",
-            f"- classes: {_line(', '.join(manifest['classes']))}",
+            f"- answers by: `{_flatten(training['answer'])}`",
+            f"- classes: {_flatten(', '.join(manifest['classes']))}",
             f"- when no threshold is met: {training['fallback']}"
-            + (f" (label `{_line(training['unknown_label'])}`)" if training["fallback"] == "unknown" else ""),
+            + (f" (label `{_flatten(training['unknown_label'])}`)" if training["fallback"] == "unknown" else ""),
         ]
     else:
         lines = [f"{first} names its cluster.", ""]
-    columns = _line(", ".join(schema.get("columns", [])[:12])) + (
+    columns = _flatten(", ".join(schema.get("columns", [])[:12])) + (
         ", ..." if len(schema.get("columns", [])) > 12 else ""
     )
     return [
         *lines,
-        f"- similarity: `{_line(training['similarity'])}`",
+        f"- similarity: `{_flatten(training['similarity'])}`",
         f"- threshold of the search: {training['threshold']:g}; {training['coverage']:.1%} of the training cases reach "
         f"it; mean similarity {training['mean_similarity']:.3f}",
         f"- input: {schema['kind']}"
@@ -72,16 +73,16 @@ def _memories(manifest: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _network(manifest: Mapping[str, Any]) -> list[str]:
+def _describe_network(manifest: Mapping[str, Any]) -> list[str]:
     height, width = manifest["input"]["height_and_width"]
     return [
         f"A network that classifies images of {height} x {width} pixels (height x width; others are resized).",
         "",
-        f"- classes: {_line(', '.join(manifest['classes']))}",
+        f"- classes: {_flatten(', '.join(manifest['classes']))}",
         f"- trained for {manifest['training']['epochs']} epochs; last loss {manifest['training']['last_loss']:.3f}",
     ]
 
 
-def _line(text: str) -> str:
+def _flatten(text: str) -> str:
     """Text that stays in its line and in its cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")

@@ -1,8 +1,8 @@
-"""Looking at a model folder without running or constructing anything in it."""
+"""A look at a model folder, without running or constructing anything in it."""
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import Any
 
 from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
-from memclf.persist.folder import read_file, read_manifest
-from memclf.persist.schema import strangers
+from memclf.persist.estimators import find_untrusted, list_nodes, name_node
+from memclf.persist.manifest import read_file, read_manifest
 from memclf.persist.trust import OWN_FUNCTIONS
 
 
@@ -21,7 +21,7 @@ class Inspection:
 
     manifest: dict[str, Any]
     types: dict[str, int]  # every type that loading would construct, and how often
-    strangers: list[str]  # types and functions that `load` refuses until the caller allows them
+    untrusted: list[str]  # types and functions that `load` refuses until the caller allows them
     problems: list[str]
 
 
@@ -29,32 +29,28 @@ def inspect_folder(folder: str | Path) -> Inspection:
     """Read the manifest, check sizes and checksums, and list the types in the estimators' file."""
     folder = Path(folder)
     manifest = read_manifest(folder)
-    types: dict[str, int] = {}
-    unknown: set[str] = set()
+    types: Counter[str] = Counter()
+    untrusted: set[str] = set()
     problems = []
     for name, entry in manifest["files"].items():
         try:
             content = read_file(folder, name, entry)
-            if name.endswith(".safetensors"):
-                continue
-            with archive.opened(content, name) as opened:
-                if name.endswith(".skops"):
-                    for node in _dictionaries(json.loads(archive.read(opened, "schema.json", name))):
-                        if "__class__" in node:
-                            kind = f"{node.get('__module__')}.{node['__class__']}"
-                            types[kind] = types.get(kind, 0) + 1
-                    unknown |= strangers(content)
+            if not name.endswith(".safetensors"):
+                archive.open_archive(content, name).close()
+            if name.endswith(".skops"):
+                types.update(name_node(node) for _, node in list_nodes(content))
+                untrusted |= find_untrusted(content)
         except ModelFolderError as error:
             problems.append(str(error))
         except Exception as error:
             problems.append(f"{name} is not a file of estimators: {type(error).__name__}: {error}")
-    for node in _dictionaries([manifest["model"], manifest.get("shared")]):
+    for node in _list_dictionaries([manifest["model"], manifest["shared"]]):
         if isinstance(function := node.get("$function"), dict):
-            unknown.add(f"{function.get('module')}.{function.get('name')}")
-    return Inspection(manifest, dict(sorted(types.items())), sorted(unknown - OWN_FUNCTIONS), problems)
+            untrusted.add(f"{function.get('module')}.{function.get('name')}")
+    return Inspection(manifest, dict(sorted(types.items())), sorted(untrusted - OWN_FUNCTIONS), problems)
 
 
-def _dictionaries(root: Any) -> Iterator[dict[str, Any]]:
+def _list_dictionaries(root: Any) -> Iterator[dict[str, Any]]:
     stack = [root]
     while stack:
         node = stack.pop()

@@ -14,26 +14,26 @@ from typing import Any
 import numpy as np
 
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
-from memclf.persist.trust import full_name
+from memclf.persist.trust import find_home, full_name
 
 
 def is_function(value: Any) -> bool:
+    """Whether a value is a function, which a folder holds as a reference."""
     return inspect.isroutine(value) or isinstance(value, (np.ufunc, functools.partial))
 
 
-def reference(function: Any) -> dict[str, Any]:
+def make_reference(function: Any) -> dict[str, Any]:
     """Import path and source hash; an error if the function could not be found again."""
-    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None)
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    if not module or not name or "<" in name or resolve(module, name, load=False) is not function:
+    module, name = find_home(function)
+    if "<" in name or resolve(module, name, load=False) is not function:
         raise ModelFolderError(
             f"the function {function!r} cannot be found again by name, so a model with it cannot be saved: define it "
             "with def at the top level of a module (not as a lambda or inside another function)"
         )
-    return {"module": module, "name": name, "source_sha256": source_hash(function)}
+    return {"module": module, "name": name, "source_sha256": hash_source(function)}
 
 
-def source_hash(function: Any) -> str | None:
+def hash_source(function: Any) -> str | None:
     """Hash of the function's source without its indentation; None for functions that are not Python."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
@@ -42,7 +42,7 @@ def source_hash(function: Any) -> str | None:
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def find(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any]) -> Any:
+def find_function(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any]) -> Any:
     """The function that a folder refers to, if the caller passed it, or allowed it and it has not changed."""
     module, name = str(wanted["module"]), str(wanted["name"])
     path = f"{module}.{name}"
@@ -60,7 +60,7 @@ def find(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any])
             f"the model uses the function {path}, which cannot be imported here. Make the module {module!r} importable "
             f"or pass the function: load(folder, functions={{{path!r}: ...}})"
         )
-    if wanted["source_sha256"] is not None and source_hash(function) != wanted["source_sha256"]:
+    if wanted["source_sha256"] is not None and hash_source(function) != wanted["source_sha256"]:
         raise ModelFolderError(
             f"the function {path} has changed since the model was saved, so its answers may be different. Restore it, "
             f"or say that the new one is meant: load(folder, functions={{{path!r}: {name}}})"
@@ -68,8 +68,8 @@ def find(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any])
     return function
 
 
-def given_functions(functions: Mapping[str, Any] | None, trusted: Any) -> dict[str, Any]:
-    """Functions that the caller hands over, by name; those in `trusted` count as well."""
+def collect_functions(functions: Mapping[str, Any] | None, trusted: Any) -> dict[str, Any]:
+    """Functions that the caller passes, by name; those in `trusted` count as well."""
     given = {name.replace(":", "."): function for name, function in (functions or {}).items()}
     return {**{full_name(each): each for each in trusted if is_function(each)}, **given}
 

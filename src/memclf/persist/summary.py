@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from memclf import _cases
+import numpy as np
+import scipy.sparse as sp
+
+from memclf.cases import containers
 from memclf.classifier import MemoryClassifier
+from memclf.persist.classes import MODELS
 
 
-def input_schema(model: Any) -> dict[str, Any]:
+def list_classes(model: Any) -> list[str]:
+    """The classes that the model may answer; none for a selector."""
+    return [str(label) for label in vars(model).get("classes_", ())]
+
+
+def describe_input(model: Any) -> dict[str, Any]:
     """What the model takes: kind of container, columns, their types."""
-    if not hasattr(model, "memories_"):
+    if not isinstance(model, MODELS):
         return {"kind": "images", "height_and_width": list(model.image_size_)}
-    memories = model.memories_
+    memories, fitted = model.memories_, vars(model)
     schema: dict[str, Any] = {"kind": type(memories).__name__}
-    if hasattr(model, "n_features_in_"):
+    if "n_features_in_" in fitted:
         schema["n_features"] = int(model.n_features_in_)
-    if hasattr(model, "feature_names_in_"):
+    if "feature_names_in_" in fitted:
         schema["columns"] = [str(name) for name in model.feature_names_in_]
-    if _cases.is_table(memories):
+    if containers.is_table(memories):
         schema["types"] = [str(dtype) for dtype in memories.dtypes]
-    elif hasattr(memories, "dtype"):
+    elif isinstance(memories, np.ndarray) or sp.issparse(memories):
         schema["types"] = str(memories.dtype)
         schema["shape_of_a_case"] = list(memories.shape[1:])
     return schema
 
 
-def training_summary(model: Any) -> dict[str, Any]:
+def describe_training(model: Any) -> dict[str, Any]:
     """What the model was trained on and what its memories hold."""
-    if not hasattr(model, "memories_"):  # a network by itself
+    if not isinstance(model, MODELS):
         return {"epochs": len(model.history_), "last_loss": float(model.history_[-1]["train_loss"])}
     result = model.search_result_
     summary: dict[str, Any] = {
@@ -42,22 +51,23 @@ def training_summary(model: Any) -> dict[str, Any]:
         "similarity": repr(model.similarity_),
     }
     if isinstance(model, MemoryClassifier):
-        summary["class_counts"] = {
-            str(label): int(n) for label, n in zip(model.classes_, model.cluster_counts_.sum(axis=0), strict=True)
-        }
+        summary["class_counts"] = _count_classes(model, model.cluster_counts_.sum(axis=0))
+        summary["answer"] = repr(model.answer_)
         summary["fallback"] = model.fallback if isinstance(model.fallback, str) else type(model.fallback).__name__
         summary["unknown_label"] = str(model.unknown_label_)
         summary["by_memory"] = [
             {
                 "row": int(model.memory_indices_[k]),
                 "threshold": float(model.thresholds_[k]),
-                "cases": int(model.cluster_counts_[k].sum()),
-                "classes": {
-                    str(label): int(n) for label, n in zip(model.classes_, model.cluster_counts_[k], strict=True) if n
-                },
+                "cases": int(counts.sum()),
+                "classes": {label: n for label, n in _count_classes(model, counts).items() if n},
                 "classifier": type(model.estimators_[k]).__name__,
                 "origin": model.pool_.origins[k],
             }
-            for k in range(len(model.memory_indices_))
+            for k, counts in enumerate(model.cluster_counts_)
         ]
     return summary
+
+
+def _count_classes(model: MemoryClassifier, counts: Any) -> dict[str, int]:
+    return {str(label): int(n) for label, n in zip(model.classes_, counts, strict=True)}

@@ -223,11 +223,11 @@ def _severity_captions(run: Run, found: dict[Training, Lines]) -> list[str]:
     said = [words.CAPTIONS["severities"]]
     said += [words.CAPTIONS["thin"]] if any(name.model in words.CONTROLS for name in run.field) else []
     said += [words.CAPTIONS["undrawn"]] if any(name.model in UNDRAWN for name in run.field) else []
+    groups = []
     for training, shown in found.items():
         named = f" ({run.name_training(training)})" if len(found) > 1 else ""
-        for group in coinciding(shown):
-            said.append(f"{words.listed(map(words.model, group))} coincide{named}: their lines take turns.")
-    return said
+        groups += [f"{words.listed(map(words.model, group))}{named}" for group in coinciding(shown)]
+    return [*said, f"Lines that coincide take turns: {'; '.join(groups)}."] if groups else said
 
 
 def coinciding(shown: Lines) -> list[list[str]]:

@@ -11,7 +11,7 @@ from memclf.evaluate.store import ModelId
 from memclf.report import sheets, words
 from memclf.report.colours import class_colours
 from memclf.report.run import Run
-from memclf.report.section import Folded, Gallery, Section, Text
+from memclf.report.section import Block, Folded, Gallery, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table
 
 NOUNS = {"images": "picture", "table": "row", "texts": "text"}
@@ -148,7 +148,7 @@ def overlays(run: Run, folder: Path) -> Section | None:
     found = entries(run, "overlays")
     if not found:
         return None
-    blocks = [Text(words.CAPTIONS["overlays"]), Gallery("overlays", found, sheets.overlays(run, folder))]
+    blocks: list[Block] = [Text(words.CAPTIONS["overlays"]), Gallery("overlays", found, sheets.overlays(run, folder))]
     return Section("overlays", "What the expert feature sees", blocks, short="What the feature sees")
 
 
@@ -198,7 +198,7 @@ def _in_order(answers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Recipe by recipe, the first one with those that have none."""
     recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in answers if each.get("recipe")))
     order = {name: place for place, name in enumerate(recipes)}
-    return sorted(answers, key=lambda each: (order.get(each.get("recipe"), 0), words.rank(str(each.get("model")))))
+    return sorted(answers, key=lambda each: (order.get(str(each.get("recipe")), 0), words.rank(str(each.get("model")))))
 
 
 def _marked(run: Run, answer: Any, truth: Any) -> str:

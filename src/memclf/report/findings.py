@@ -35,7 +35,9 @@ def headline(run: Run) -> Headline:
     if found.candidates == 1:
         return Headline("none", f"Only {refer(run, found.pick)} was measured", f"{_say_level(run, found.pick)}.")
     sentence = f"{_say_level(run, found.pick)}{_say_gain(run, found)}."
-    return Headline(kind, f"Use {refer(run, found.pick)}", sentence, _small_print(run, found))
+    model, meaning = words.MODELS.get(found.pick.model, ("", ""))
+    what = f"{model}: {meaning}. " if kind == "other" and meaning else ""
+    return Headline(kind, f"Use {refer(run, found.pick)}", sentence, what + _small_print(run, found))
 
 
 def refer(run: Run, name: ModelId) -> str:

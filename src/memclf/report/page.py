@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module, resources
@@ -71,7 +72,8 @@ def html(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
 
 def markdown(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
     """The same in Markdown, with pictures as links to `figures/`."""
-    return render("report.md.j2", run=run, notices=notices, sections=sections)
+    text = render("report.md.j2", run=run, notices=notices, sections=sections)
+    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def render(template: str, **shown: Any) -> str:
@@ -102,7 +104,6 @@ def _environment(escape: bool) -> Any:
     style = resources.files("memclf.report") / "templates" / "report.css"
     found.filters |= {
         "percent": words.percent,
-        "points": words.points,
         "model": words.model,
         "condition": words.condition,
         "duration": words.duration,

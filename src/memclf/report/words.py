@@ -162,15 +162,6 @@ def who_is_who(present: Iterable[str]) -> dict[str, tuple[str, str]]:
     return {name: (title, changed.get(name, said)) for name, (title, said) in MODELS.items() if name in there}
 
 
-def is_part(name: str) -> bool:
-    """Whether a model is one of an ablation: a part put on the paper's memory classifier, or taken from the sturdy one.
-
-    >>> is_part("+product"), is_part("sturdy-balance"), is_part("sturdy")
-    (True, True, False)
-    """
-    return name.startswith(("+", "sturdy-", "sturdy+", "sturdy,"))
-
-
 def numbered(classes: Iterable[Any]) -> bool:
     """Whether the classes are called by numbers, which say nothing by themselves.
 

@@ -10,17 +10,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
 from memclf._numbers import Array
-from memclf._progress import track
-from memclf.cases import Cases, containers, state_key
+from memclf.cases import Cases, containers
 from memclf.exceptions import SimilarityError
-from memclf.protocols import LooksAtAll, Trusts, transforms
+from memclf.protocols import Draws, Trusts, transforms
 from memclf.similarity.choices import Choices
 from memclf.similarity.columns import describe_other_values
+from memclf.similarity.features import compute_features, feature_argument, fit_features
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
@@ -51,7 +50,7 @@ class Similarity(BaseEstimator):
 
     features: Any = None
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn whatever the comparison needs (scales, ranges, a tree). Returns self."""
@@ -67,9 +66,8 @@ class Similarity(BaseEstimator):
         else:  # a case of weight zero is described, but nothing is learned from it
             sample_weight = positive_weights(sample_weight, len(cases))
             counted = np.flatnonzero(sample_weight)
-            labels = None if y is None else containers.take(containers.as_container(y), counted)
             F = self._extract(cases, y, fit=True, counted=counted)
-            self._fit(containers.take(F, counted), labels, sample_weight[counted])
+            self._fit(containers.take(F, counted), _take(y, counted), sample_weight[counted])
         return self._describe(F)
 
     def describe(self, X: Any) -> Any:
@@ -79,8 +77,8 @@ class Similarity(BaseEstimator):
 
     def trust(self, X: Any) -> Any:
         """How far the descriptions may be trusted, from 0 to 1, if the features can tell; None otherwise."""
-        features = None if self.features is None else self.features_
-        return features.trust(Cases.of(X).data) if isinstance(features, Trusts) else None
+        feature = None if self.features is None else self.features_
+        return feature.trust(feature_argument(feature, Cases.of(X))) if isinstance(feature, Trusts) else None
 
     def compare(self, A: Any, B: Any) -> Array:
         """Similarities of descriptions, an array of shape ``(len(A), len(B))`` with values in [0, 1].
@@ -117,23 +115,9 @@ class Similarity(BaseEstimator):
                 raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
             self.features_ = self.features
         elif fit:
-            self._fit_features(cases, y, counted)
-        if isinstance(self.features_, LooksAtAll):  # it remembers by itself; its rows may depend on all cases of a call
-            return self.features_.transform(cases.data)
-        return cases.remember(state_key(self.features_), self._extract_anew)
-
-    def _fit_features(self, cases: Cases, y: Any, counted: Array | None) -> None:
-        labels = y
-        if counted is not None:
-            cases = cases.take(counted)
-            labels = None if y is None else containers.take(containers.as_container(y), counted)
-        self.features_ = clone(self.features)
-        if isinstance(self.features_, LooksAtAll):
-            fill_in(self.features_, n_jobs=self.n_jobs, verbose=self.verbose)
-        self.features_.fit(cases.data, labels)
-
-    def _extract_anew(self, X: Any) -> Any:
-        return extract(self.features_, X, n_jobs=self.n_jobs, verbose=self.verbose)
+            some, labels = (cases, y) if counted is None else (cases.take(counted), _take(y, counted))
+            self.features_ = fit_features(self.features, some, labels, n_jobs=self.n_jobs, verbose=self.verbose)
+        return compute_features(self.features_, cases, n_jobs=self.n_jobs, verbose=self.verbose)
 
 
 class NumericSimilarity(Similarity):
@@ -194,33 +178,13 @@ def rows_of_numbers(F: Any) -> Array:
     return F if F.ndim > 1 else F[:, None]
 
 
-def fill_in(part: Any, **given: Any) -> None:
-    """Set parameters of a part that the user left open (None or 0)."""
-    own = part.get_params(deep=False)
-    part.set_params(**{name: value for name, value in given.items() if name in own and own[name] in (None, 0)})
-
-
 def choices_of(similarity: Any, n: int) -> Choices:
     """`Similarity.choices` of any object that can fit, describe and compare."""
     return similarity.choices(n) if isinstance(similarity, Similarity) else Choices.unknown(type(similarity).__name__)
 
 
-def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
-    """Features of all cases, in parallel chunks, in the order of the cases."""
-    n = containers.count(X)
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1 and not verbose:
-        return _extract_chunk(features, X)
-    parts = list(containers.chunks(n, -(-n // (8 * workers))))
-    run = Parallel(n_jobs=n_jobs, return_as="generator")
-    jobs = (delayed(_extract_chunk)(features, containers.take(X, np.arange(n)[part])) for part in parts)
-    return containers.stack(list(track(run(jobs), total=len(parts), what="describing", verbose=verbose)))
-
-
-def _extract_chunk(features: Any, X: Any) -> Any:
-    if transforms(features):
-        return features.transform(X)
-    return containers.object_array([features(case) for case in containers.as_sequence(X)])
+def _take(y: Any, rows: Array) -> Any:
+    return None if y is None else containers.take(containers.as_container(y), rows)
 
 
 def positive_weights(sample_weight: Any, n: int) -> Array:
@@ -238,18 +202,28 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
         extra["sample_weight"] = sample_weight
     if isinstance(similarity, Similarity):
         return similarity.fit_describe(_argument(similarity, X), y, **extra)
-    data = Cases.of(X).data
-    return similarity.fit(data, y, **extra).describe(data)
+    similarity.fit(Cases.of(X).data, y, **extra)
+    return describe(similarity, X)
 
 
 def describe(similarity: Any, X: Any) -> Any:
     """Descriptions of the cases by any fitted similarity that keeps the contract."""
-    return similarity.describe(_argument(similarity, X))
+    if isinstance(similarity, Similarity):
+        return similarity.describe(_argument(similarity, X))
+    return Cases.of(X).remember((similarity,), lambda some: similarity.describe(some.data))
+
+
+def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
+    """The feature of a fitted similarity that draws what it saw, and the numbers it measured; None if there is none."""
+    feature: Any = getattr(similarity, "features_", None)  # a similarity of the user's own need not have features
+    if not isinstance(feature, Draws):
+        return None, None
+    return feature, np.asarray(feature.transform(feature_argument(feature, Cases.of(X))))
 
 
 def trust(similarity: Any, X: Any) -> Any:
     """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
-    return similarity.trust(_argument(similarity, X)) if isinstance(similarity, Trusts) else None
+    return similarity.trust(Cases.of(X).data) if isinstance(similarity, Trusts) else None
 
 
 def _argument(similarity: Any, X: Any) -> Any:

@@ -71,7 +71,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
 
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         self._validate()
-        cases = Cases.of(X)
+        cases = Cases.of(X).remembering()  # parts may look at the same features
         containers.check_columns(self, cases.data, reset=True)
         self.similarities_ = [clone(part) for _, part in self.similarities]
         parts = [fit_describe(part, cases, y, sample_weight) for part in self.similarities_]
@@ -81,7 +81,7 @@ class CombinedSimilarity(Similarity, _BaseComposition):
 
     def describe(self, X: Any) -> Any:
         check_is_fitted(self)
-        cases = Cases.of(X)
+        cases = Cases.of(X).remembering()
         containers.check_columns(self, cases.data)
         return self._join([describe(part, cases) for part in self.similarities_])
 

@@ -56,7 +56,7 @@ class FunctionSimilarity(Similarity):
         *,
         features: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
         **parameters: Any,
     ):
         self.function = function

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from memclf.protocols import Compares
-from memclf.similarity.base import fill_in
 from memclf.similarity.combine import CombinedSimilarity
+from memclf.similarity.features import fill_in
 from memclf.similarity.function import FunctionSimilarity
 from memclf.similarity.numeric import RBFSimilarity
 
@@ -26,7 +26,7 @@ def resolve_similarity(similarity: Any) -> Any:
     return similarity if isinstance(similarity, Compares) else FunctionSimilarity(similarity)
 
 
-def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int) -> Any:
+def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int | None) -> Any:
     """A fresh copy, ready to fit, that works with as many workers and words as the estimator it is part of."""
     fresh = clone(resolve_similarity(similarity), safe=False)
     for part in [part for _, part in fresh.similarities] if isinstance(fresh, CombinedSimilarity) else [fresh]:

@@ -57,7 +57,7 @@ class TreeSimilarity(NumericSimilarity):
         random_state: int | None = 0,
         features: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.graded = graded
         self.tree = tree

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 import signal
 import threading
@@ -12,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,8 @@ import torch
 from rich.console import Console
 
 import memclf
-from memclf.evaluate import Condition, Contender, Store, evaluate, summarise, write_exhibits
+from memclf.evaluate import Condition, Contender, Store, evaluate, list_versions, summarise, write_exhibits
+from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import build, published
 from memclf.studies.bounds import compute_bounds
@@ -31,8 +30,8 @@ from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
+from memclf.vision.corruptions import REGISTRY
 
-PACKAGES = ("numpy", "scikit-learn", "torch", "torchvision", "timm", "opencv-contrib-python-headless")
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
     *("results.sqlite", "settings.json", "summary.json", "bounds.json", "exhibits.json"),
@@ -174,7 +173,7 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         "source_note": data.note,
         "generated_note": study.generated_note,
         "settings": settings.used(),
-        "versions": {"memclf": memclf.__version__, "python": platform.python_version(), **_find_versions()},
+        "versions": list_versions(),
     }
     for key, value in facts.items():
         store.put(key, value)
@@ -184,25 +183,14 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         store.put("started", _now())
 
 
-def _find_versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 def conclude(
     folder: Path, store: Store, data: StudyData, settings: Settings, contenders: list[Contender], progress: Progress
 ) -> None:
     """Write summary, pictures, bounds and report; of a partial run the summary and the report."""
     _write(folder / SUMMARY, summarise(store))
-    by_model = {each.model: each for each in reversed(contenders)}
-    if store.get("finished") and "memory" in by_model and not (folder / EXHIBITS).is_file():
+    memory = choose_contender(store, contenders)
+    if store.get("finished") and memory is not None and not (folder / EXHIBITS).is_file():
         progress.say("collecting pictures for the report")
-        memory = by_model["memory"]
         try:
             write_exhibits(
                 folder,
@@ -211,6 +199,7 @@ def conclude(
                 data.test,
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
+                families={name: each.family for name, each in REGISTRY.items()},
                 seed=settings.seeds[0],
             )
         except Exception as error:  # after hours of work a report without pictures is better than none

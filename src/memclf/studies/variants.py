@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memclf.answers import ProductAnswer
 from memclf.classifier import MemoryClassifier
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study
@@ -35,7 +36,7 @@ class Variant:
 
 def _product(competence: str | None = "mahalanobis", balance: float = 0.5) -> dict[str, Any]:
     """Parameters for the product of the local classifier and the labels of the memory's cluster."""
-    return {"combine": "product", "competence": competence, "balance": balance}
+    return {"answer": ProductAnswer(competence=competence, balance=balance)}
 
 
 _TRUST = {"min_trust": 0.5, "fallback": "global"}
@@ -48,7 +49,7 @@ CAREFUL = Variant(
     "careful",
     "sturdy; unknown where description, similarity or network say so (5 % of cases like the training data)",
     True,
-    {**_product(), "threshold": "conformal", "unknown_rate": 0.05, "min_trust": 0.5},
+    {**_product(), "unknown_rate": 0.05, "min_trust": 0.5},
 )
 
 #: Each part by itself on top of the paper's memory classifier, then the sturdy one with one part less or more.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple, Self, overload
@@ -12,11 +12,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from memclf._numbers import Array
-from memclf.cases import Collection
+from memclf.cases import Cases, Collection, Computation, Memory
 from memclf.cases.containers import chunks, object_array
-from memclf.cases.memory import Memory
 from memclf.exceptions import ImageError
-from memclf.vision.cache import PixelCache
+from memclf.vision.cache import PixelCache, digest_image
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
 from memclf.vision.corruptions.apply import MIN_SIDE, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
@@ -32,7 +31,7 @@ class _Remembered(NamedTuple):
     """What is remembered about all images of a collection and of those picked from it."""
 
     pixels: PixelCache
-    features: Memory
+    rows: Memory
 
 
 class ImageCollection(Collection):
@@ -78,10 +77,8 @@ class ImageCollection(Collection):
     ):
         if isinstance(images, (str, os.PathLike)):
             found = list_path(Path(images))
-            images = found.paths
-            labels = found.labels if labels is None else labels
-            info = found.info if info is None else info
-            keys = found.keys if keys is None else keys
+            images, labels = found.paths, found.labels if labels is None else labels
+            info, keys = found.info if info is None else info, found.keys if keys is None else keys
         elif isinstance(images, ImageCollection):
             raise TypeError("images is an ImageCollection already; use it as it is")
         self.max_pixels, self.max_bytes = int(max_pixels), int(max_bytes)
@@ -141,8 +138,6 @@ class ImageCollection(Collection):
         found = list_csv(Path(file), path, label, root, where)
         return cls(found.paths, found.labels, info=found.info, keys=found.keys, **options)
 
-    # ------------------------------------------------------------------------------------------ like an array
-
     def __len__(self) -> int:
         return len(self._sources)
 
@@ -158,10 +153,8 @@ class ImageCollection(Collection):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # as scikit-learn picks rows
             index = index[0]
-        if index is Ellipsis:
-            index = slice(None)
-        if isinstance(index, np.ndarray) and index.ndim == 0:
-            index = index[()]
+        index = slice(None) if index is Ellipsis else index
+        index = index[()] if isinstance(index, np.ndarray) and index.ndim == 0 else index
         if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
             if not -len(self) <= index < len(self):
                 raise IndexError(f"there is no image {index}; there are {len(self)}")
@@ -197,12 +190,10 @@ class ImageCollection(Collection):
         return np.array(images, dtype=dtype if dtype is not None else np.uint8)
 
     def __repr__(self) -> str:
-        kind = "arrays" if not any(isinstance(source, Path) for source in self._sources[:1]) else "files"
+        kind = "files" if any(isinstance(source, Path) for source in self._sources[:1]) else "arrays"
         classes = "" if self.labels is None else f", {len(set(self.labels.tolist()))} classes"
         changes = "".join(f", {change}" for change in self._changes)
         return f"{type(self).__name__}({len(self)} {kind}{classes}{changes})"
-
-    # ------------------------------------------------------------------------------------------ what is in it
 
     @property
     def paths(self) -> list[Path | None]:
@@ -235,16 +226,14 @@ class ImageCollection(Collection):
         >>> images.corrupted("contrast", 3)
         ImageCollection(2 arrays, contrast 3)
         """
-        severity = check(name, severity, preset)
         size = None if at is None else as_height_width(at, "at", least=MIN_SIDE)
-        new = self._changed(CorruptionChange(name, severity, seed, preset, size))
+        new = self._changed(CorruptionChange(name, check(name, severity, preset), seed, preset, size))
+        lasting = None if self._memory is None else self._memory.rows.store
         new._memory, new._rows, new._version = None, None, ()
-        return new
+        return new if lasting is None else new.remembered(Memory(len(self), lasting))
 
     def perturbed(self, *, seed: int = 0) -> Self:
-        """The same images, changed a little in ways that are no corruptions.
-
-        See `memclf.vision.perturbations`.
+        """The same images, changed a little in ways that are no corruptions; see `perturbations`.
 
         If these images are remembered, so are the perturbed ones, apart from them.
 
@@ -261,17 +250,23 @@ class ImageCollection(Collection):
         new._changes = (*self._changes, change)
         return new
 
-    def remembered(self, max_bytes: int = CACHED_BYTES) -> Self:
+    def remembered(self, memory: Memory | None = None, *, max_bytes: int = CACHED_BYTES) -> Self:
         """The same images, with a memory: none is read twice, nothing is computed twice about one.
 
-        Pixels are kept in memory up to `max_bytes`. What is picked from this collection shares its memory, which ends
-        with the last of them.
+        What is picked from this collection shares its memory, which ends with the last of them.
+
+        Parameters
+        ----------
+        memory : Memory or None
+            For features and embeddings (see `memclf.Cases` for one that lasts); None: its own, or a new one.
+        max_bytes : int
+            Room for pixels.
         """
-        if self._memory is not None:
+        if memory is None and self._memory is not None:
             return self
         new = self._copy()
-        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)))
-        new._rows = np.arange(len(self))
+        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory)
+        new._rows, new._version = np.arange(len(self)), ()
         return new
 
     @property
@@ -279,15 +274,21 @@ class ImageCollection(Collection):
         """Whether `compute_once` remembers; see `remembered`."""
         return self._memory is not None
 
-    def compute_once(self, name: Hashable, compute: Callable[[Self], Array]) -> Array:
+    def compute_once(self, what: Computation | str, compute: Callable[[Self], Any]) -> Any:
         """``compute(images)``, one row per image; with a memory, only where there is no row yet.
 
-        `name` identifies the computation: the same name must mean the same numbers.
+        `what` identifies the computation: the same name must mean the same numbers.
         """
         if self._memory is None or self._rows is None:
             return compute(self)
-        key = (self._version, name)
-        return self._memory.features.rows(key, self._rows, lambda missing: compute(self[missing]))
+        what = what if isinstance(what, Computation) else Computation(what)
+        return self._memory.rows.rows(
+            what, self._rows, lambda missing: compute(self[missing]), self._digests, version=self._version
+        )
+
+    def _digests(self, positions: Array) -> list[str | None]:
+        found = self._sources[positions], [self.key(p) for p in positions], [self.info_of(p) for p in positions]
+        return [digest_image(source, self._changes, key, info) for source, key, info in zip(*found, strict=True)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}
@@ -298,15 +299,16 @@ class ImageCollection(Collection):
         >>> ImageCollection(np.zeros((2, 64, 64, 3), dtype=np.uint8)).broken()
         {}
         """
-        errors = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._find_error)(i) for i in range(len(self)))
-        return {position: error for position, error in enumerate(errors) if error is not None}
 
-    def _find_error(self, position: int) -> str | None:
-        try:
-            self._read(position)
-        except ImageError as error:
-            return str(error)
-        return None
+        def find_error(position: int) -> str | None:
+            try:
+                self._read(position)
+            except ImageError as error:
+                return str(error)
+            return None
+
+        errors = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(find_error)(i) for i in range(len(self)))
+        return {position: error for position, error in enumerate(errors) if error is not None}
 
     def loaded(self, n_jobs: int | None = None) -> Self:
         """The same images, all read and held in memory; `n_jobs` threads read them."""
@@ -315,7 +317,8 @@ class ImageCollection(Collection):
         )
         new = self._copy()
         new._sources = object_array([image for part in parts for image in part])
-        new._changes = ()
+        new._changes, new._version = (), ()
+        new._memory = new._rows = None  # the memory holds all images of the collection that these were picked from
         return new
 
     def _image(self, position: int) -> Pixels:
@@ -342,4 +345,5 @@ class ImageCollection(Collection):
 
 def as_images(X: Any) -> ImageCollection:
     """X as a collection: itself, or made from arrays or paths."""
+    X = X.data if isinstance(X, Cases) else X
     return X if isinstance(X, ImageCollection) else ImageCollection(X)

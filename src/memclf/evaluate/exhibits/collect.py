@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import Collection, containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.exhibits.choose import (
@@ -25,8 +24,10 @@ from memclf.evaluate.exhibits.choose import (
     choose_routes,
 )
 from memclf.evaluate.exhibits.views import CaseViews
-from memclf.evaluate.kinds import Images, name_cases
+from memclf.evaluate.kinds import name_cases
+from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
+from memclf.evaluate.verdict import is_part, judge
 
 FILE = "exhibits.json"
 SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
@@ -35,7 +36,6 @@ MEMBERS = 6
 HARDEST = 6
 CANDIDATES = 12  # images among which the one for overlays is chosen
 BLIND = ("majority", "random")  # models that do not look at a case: their answers do not stand beside the opening
-PART = re.compile(r"[+]|sturdy[-+,]")  # how names of an ablation's contenders begin
 
 Make = Callable[[Condition], Any]
 
@@ -54,6 +54,14 @@ class Outlines(Protocol):
     def transform(self, X: Any) -> Array: ...
 
     def get_feature_names_out(self, input_features: Any = None) -> Array: ...
+
+
+def choose_contender(store: Store, contenders: Sequence[Contender]) -> Contender | None:
+    """The memory classifier of the verdict, whose cases are shown; another one if it is not among the contenders."""
+    found = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model not in BLIND]
+    verdict = judge(Results(store))
+    named = None if verdict is None else verdict.memory
+    return next((each for each in found if each.name._replace(seed=None) == named), found[0] if found else None)
 
 
 def write_exhibits(
@@ -111,10 +119,9 @@ def write_exhibits(
         Of ``exhibits.json``.
     """
     clf = shown.estimator
-    if train is not None and _cases.count(train[0]) != len(clf.labels_):
-        raise ValueError(
-            f"train holds {_cases.count(train[0])} cases, but the memory classifier was fitted on {len(clf.labels_)}"
-        )
+    n = len(clf.labels_) if train is None else containers.count(train[0])
+    if n != len(clf.labels_):
+        raise ValueError(f"train holds {n} cases, but the memory classifier was fitted on {len(clf.labels_)}")
     collector = _Collector(Path(folder), store, shown, test, make, train)
     rng = [np.random.default_rng([seed, part]) for part in range(5)]  # no part's draws depend on another part
     opening = collector.opening(rng[0])
@@ -146,7 +153,7 @@ class _Collector:
         self.clf: MemoryClassifier = shown.estimator
         self.feature = find_feature(self.clf.similarity_)
         cases = store.cases()
-        n = _cases.count(test)
+        n = containers.count(test)
         if cases is not None and len(cases.keys) != n:
             raise ValueError(f"test holds {n} cases, the store answers about {len(cases.keys)}")
         self.names = name_cases(test) if cases is None else cases.keys
@@ -193,7 +200,7 @@ class _Collector:
         mine = self.shown.name
         for name, seen in self.answers.items():
             if name.recipe in (mine.recipe, ""):
-                wanted = name == mine or (name.model not in BLIND and not PART.match(name.model))
+                wanted = name == mine or (name.model not in BLIND and not is_part(name.model))
             else:
                 wanted = name.model in (BASELINE, mine.model)
             if (
@@ -278,14 +285,14 @@ class _Collector:
 
     def overlays(self, rng: np.random.Generator, n: int, families: dict[str, str]) -> list[dict[str, Any]]:
         feature = self.feature
-        if feature is None or n < 1 or not isinstance(self.test, Images):
+        if feature is None or n < 1 or not isinstance(self.test, Collection):
             return []
-        candidates = rng.permutation(_cases.count(self.test))[:CANDIDATES].tolist()
+        candidates = rng.permutation(containers.count(self.test))[:CANDIDATES].tolist()
         case = max(candidates, key=lambda row: self._much_to_see(feature, row))
         shown: list[dict[str, Any]] = []
         for number, condition in enumerate([CLEAN, *choose_different(self.mine, families)][:n]):
             images = self._cases(condition)
-            masks = feature.masks(images[case], None if images.info is None else images.info[case])
+            masks = feature.masks(images[case], images.info_of(case))
             if not masks:
                 return []
             picture, colours = feature.outline(images[case], masks, SHARP)
@@ -307,7 +314,7 @@ class _Collector:
 
     def _much_to_see(self, feature: Outlines, row: int) -> tuple[int, float]:
         """How many masks are not empty, and how large the smallest of them is."""
-        masks = feature.masks(self.test[row], None if self.test.info is None else self.test.info[row])
+        masks = feature.masks(self.test[row], self.test.info_of(row))
         sizes = [float(mask.mean()) for mask in masks.values() if mask.any()]
         return len(sizes), min(sizes, default=0.0)
 
@@ -337,16 +344,16 @@ class _Collector:
 
     def _cases(self, condition: Condition) -> Any:
         if condition not in self._made:
-            made, n = self.make(condition), _cases.count(self.test)
-            if _cases.count(made) != n:
-                raise ValueError(f"{condition} has {_cases.count(made)} cases, the clean test set {n}")
+            made, n = self.make(condition), containers.count(self.test)
+            if containers.count(made) != n:
+                raise ValueError(f"{condition} has {containers.count(made)} cases, the clean test set {n}")
             self._made = {CLEAN: self.test, condition: made}  # one at a time: test sets may be large
         return self._made[condition]
 
     def _apply(self, function: Any, cases: Any, rows: list[int]) -> list[Any]:
         """``function`` of these cases; of all, where the numbers of one case depend on the others."""
         if self.feature is None or not self.feature.relates:
-            return list(function(_cases.take(cases, np.array(rows))))
+            return list(function(containers.take(cases, np.array(rows))))
         found = function(cases)
         return [found[row] for row in rows]
 

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import mutual_info_score
 
-from memclf import _cases
 from memclf._numbers import Array
+from memclf.cases import containers
 from memclf.evaluate.kinds import column_names, kind_of, shorten
 
 View = dict[str, Any]  # {"picture": path}, {"columns": {name: value}} or {"text": text}
@@ -52,9 +52,9 @@ class CaseViews:
 
     def _row(self, X: Any, position: int) -> tuple[list[str], list[str]]:
         names = column_names(X)
-        picked = _cases.take(X, np.array([position]))
-        if _cases.is_table(picked):
-            row = list(_cases.as_sequence(picked)[0].values())
+        picked = containers.take(X, np.array([position]))
+        if containers.is_table(picked):
+            row = list(containers.as_sequence(picked)[0].values())
         else:
             row = (picked.toarray() if sp.issparse(picked) else np.asarray(picked)).reshape(-1).tolist()
         return [names[k] for k in self.columns], [as_text(row[k]) for k in self.columns]
@@ -95,7 +95,7 @@ def telling_columns(X: Any, labels: Array) -> list[int]:
 
 def _binned(X: Any, column: int) -> Array:
     """A column as few groups: quantiles of numbers, everything else as it is."""
-    picked = _cases.columns(X, np.array([column]))
+    picked = containers.take_columns(X, np.array([column]))
     values = (picked.toarray() if sp.issparse(picked) else np.asarray(picked)).reshape(-1)
     try:
         numbers = values.astype(np.float64)

@@ -53,7 +53,7 @@ def corrupt_folder(
     quality: int | None = None,
     texture_dir: str | os.PathLike[str] | None = None,
     workers: int = 1,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> CopyResult:
     """Write every image below `folder` under every condition.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -15,8 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from memclf._numbers import Array
 from memclf._progress import track
+from memclf.cases import Computation
 from memclf.cases.containers import chunks
-from memclf.cases.memory import state_key
 from memclf.vision.features.outline import mask_colours, outline_masks
 from memclf.vision.files import Pixels, as_rgb
 from memclf.vision.images import READ_AHEAD, ImageCollection, as_images
@@ -55,7 +54,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     signs: tuple[str, ...] = ()
     learned_to_relate: tuple[str, ...] = ()
     n_jobs: int | None = None
-    verbose: int = 0
+    verbose: int | None = None
     takes_all_at_once = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 
@@ -90,6 +89,8 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """How far the numbers may be trusted, from 0 to 1, given the signs of each image (a row)."""
         raise NotImplementedError(f"{type(self).__name__} has signs and must define believe(signs)")
 
+    collect = staticmethod(as_images)  # similarities make one collection of the images of a call
+
     def trust(self, X: Any) -> Array | None:
         """How far the numbers of each image may be trusted, from 0 to 1.
 
@@ -103,16 +104,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """Numbers and signs of each image; a remembered collection measures an image once."""
         if not images.has_memory:
             return self._measure_all(images)
-        return images.compute_once(self._cache_key(), self._measure_all)
-
-    def _cache_key(self) -> Any:
-        """A key that is the same for features that measure the same.
-
-        It holds class, parameters and what `fit` learned for `measure`.
-        """
-        bare = copy.copy(self)
-        bare.__dict__ = {name: value for name, value in vars(self).items() if name not in self.learned_to_relate}
-        return state_key(bare)
+        return np.asarray(images.compute_once(Computation(self, without=self.learned_to_relate), self._measure_all))
 
     def _measure_all(self, images: ImageCollection) -> Array:
         self._validate_params()

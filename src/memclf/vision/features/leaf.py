@@ -94,7 +94,7 @@ class LeafColours(ImageFeatures):
         steps: int = 1200,
         random_state: int = 0,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.method = method
         self.literal = literal

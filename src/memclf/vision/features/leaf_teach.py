@@ -23,7 +23,9 @@ WIDTHS = (16, 16, 24, 32)  # channels at a half, a quarter, an eighth and a sixt
 HIDDEN = 24
 
 
-def teach(cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int = 0) -> Coefficients:
+def teach(
+    cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None = None
+) -> Coefficients:
     """Coefficients for `leaf_net`, learned from outlined images.
 
     Parameters
@@ -82,7 +84,7 @@ def teach_first_look(cases: list[Outlined], rng: np.random.Generator, steps: int
 
 
 def _train(
-    net: Net, cases: list[Outlined], first: Coefficients, rng: np.random.Generator, steps: int, verbose: int
+    net: Net, cases: list[Outlined], first: Coefficients, rng: np.random.Generator, steps: int, verbose: int | None
 ) -> None:
     optimiser = torch.optim.AdamW(net.parameters(), weight_decay=1e-3)
     pace = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, total_steps=steps)

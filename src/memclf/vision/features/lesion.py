@@ -115,7 +115,7 @@ class LesionFeatures(ImageFeatures):
         bins: int = 64,
         root: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.method = method
         self.bins = bins

@@ -89,7 +89,7 @@ class PatchColour(ImageFeatures):
         block: int | None = None,
         graded: bool = False,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.method = method
         self.n_segments = n_segments

@@ -132,7 +132,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         predict_batch_size: int | None = None,
         callbacks: Any = None,
         random_state: Any = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.backbone = backbone
         self.pretrained = pretrained

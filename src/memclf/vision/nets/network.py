@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from memclf._numbers import Array
+from memclf.cases import Computation
 from memclf.vision.images import ImageCollection
 from memclf.vision.nets.backbones import build, stages_of, width_of
 from memclf.vision.nets.data import Examples
@@ -175,4 +176,5 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
     if not images.has_memory:
         return compute(images)
-    return images.compute_once(f"embedding {network.backbone_digest()}", compute)
+    digest, backbone = network.backbone_digest(), network.architecture.get("backbone")
+    return np.asarray(images.compute_once(Computation(f"embedding {digest}", backbone, embed_images), compute))

@@ -15,7 +15,7 @@ from skorch.helper import predefined_split
 from torch import Tensor, nn
 
 from memclf._numbers import Array
-from memclf._progress import say
+from memclf._progress import is_shown, say
 from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
@@ -55,7 +55,7 @@ class Plan:
     device: str
     callbacks: list[Any]
     seed: int
-    verbose: int
+    verbose: int | None
 
     def settings(self) -> dict[str, Any]:
         """What a checkpoint must agree with."""
@@ -71,7 +71,7 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
     The caller's random state stays as it is.
     """
     best = None if held_out is None or plan.patience is None else EarlyStop(plan.patience)
-    progress = Progress(f"{len(examples):,} images", plan.epochs) if plan.verbose else None
+    progress = Progress(f"{len(examples):,} images", plan.epochs) if is_shown(plan.verbose) else None
     checkpoint = None
     if plan.checkpoint is not None:
         data = examples.digest() + (b"" if held_out is None else held_out.digest())

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from memclf._numbers import Array
@@ -118,12 +117,16 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def _histograms(image: Array) -> list[Array]:
+    import cv2  # only where it is needed, so that commands can read the names of recipes without it
+
     histograms = [cv2.calcHist([image], [channel], None, [256], [0, 256]) for channel in range(3)]
     return [histogram.ravel().astype(np.int64) for histogram in histograms]
 
 
 def _look_up(image: Array, table: Array) -> Array:
     """Replace each value v by table[v], or by table[v, channel]."""
+    import cv2
+
     return np.asarray(cv2.LUT(image, table.astype(np.uint8).reshape(1, 256, -1)))
 
 
@@ -142,6 +145,8 @@ def _move(image: Array, source: list[list[float]]) -> Array:
 
     Outside the image it is black.
     """
+    import cv2
+
     matrix = np.array(source, dtype=np.float64)
     # Pixel centres lie at halves; OpenCV counts from centre to centre.
     matrix[:, 2] += matrix[:, :2] @ [0.5, 0.5] - 0.5

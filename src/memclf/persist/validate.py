@@ -1,8 +1,8 @@
-"""Checks on what was loaded: numbers that native code would follow blindly, and parts that must fit together.
+"""Checks of loaded estimators: numbers that native code would follow blindly.
 
 scikit-learn's compiled code trusts fitted attributes: it does not ask whether a child, a column or a class exists
-before it reads or writes there. What its classifiers are known to follow in this way is checked here, before
-anybody predicts. The list cannot be complete: other people's folders still deserve a look at where they come from.
+before it reads or writes there. What its classifiers are known to follow in this way is checked here, before they
+predict. The list cannot be complete: check where a folder comes from before loading it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
-from memclf import fitted
 from memclf._numbers import Array
 from memclf.exceptions import ModelFolderError
 from memclf.persist.trust import FUNCTIONS, full_name
@@ -24,22 +23,23 @@ from memclf.persist.trust import FUNCTIONS, full_name
 _TREE = "sklearn.tree._tree.Tree"
 _SPLINE = "scipy.interpolate._bsplines.BSpline"
 LEAF = -1  # in place of a child, in scikit-learn's trees
+COMPRESSED = (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array, sp.bsr_matrix, sp.bsr_array)
 WORDS = 8  # of a set of categories, in scikit-learn's boosted trees
 
 
 def check_parts(root: Any, name: str) -> None:
-    """Refuse estimators whose insides point outside of them: predicting would read or write foreign memory."""
+    """Refuse estimators whose parts point outside of them: predicting would read or write foreign memory."""
     for thing in walk(root):
         try:
-            sane = not _shadows(thing) and all(check(thing) for applies, check in _CHECKS if applies(thing))
+            sound = not _hides_methods(thing) and all(check(thing) for applies, check in _CHECKS if applies(thing))
         except Exception as error:
             raise ModelFolderError(f"{name} holds a damaged {type(thing).__name__}: {error!r}") from error
-        if not sane:
+        if not sound:
             raise ModelFolderError(f"{name} holds a {type(thing).__name__} whose parts point outside of it")
 
 
-def beyond_check(root: Any) -> dict[str, str]:
-    """What the caller of `load` has to allow although its type is known, by name, and why."""
+def find_unchecked(root: Any) -> dict[str, str]:
+    """What cannot be checked although its type is known, by name, and why. The caller of `load` has to allow it."""
     found = {}
     for thing in walk(root):
         if _starts_elsewhere(thing):
@@ -47,25 +47,10 @@ def beyond_check(root: Any) -> dict[str, str]:
             found[_kind(thing)] = (
                 f"a {kind} that starts from a classifier of its own (init=...), which cannot be checked"
             )
-        for place, function in _functions_in(thing):
-            if FUNCTIONS.get(full_name(function), place) != place:
-                found[full_name(function)] = f"the function {full_name(function)} where scikit-learn does not put it"
+        for place, item in _items(thing):
+            if callable(item) and FUNCTIONS.get(name := full_name(item), place) != place:
+                found[name] = f"the function {name} where scikit-learn does not put it"
     return found
-
-
-def _functions_in(thing: Any) -> list[tuple[str, Any]]:
-    """The functions that something holds itself, and the attributes that hold them."""
-    if inspect.isroutine(thing):
-        inside = []
-    elif isinstance(thing, dict):
-        inside = [("", value) for value in thing.values()]
-    elif isinstance(thing, (list, tuple, set, frozenset)):
-        inside = [("", value) for value in thing]
-    elif isinstance(thing, np.ndarray):
-        inside = [("", value) for value in np.asarray(thing).ravel().tolist()] if thing.dtype == object else []
-    else:
-        inside = list(getattr(thing, "__dict__", {}).items())
-    return [(place, value) for place, value in inside if callable(value) and hasattr(value, "__name__")]
 
 
 def walk(root: Any) -> Iterator[Any]:
@@ -77,16 +62,25 @@ def walk(root: Any) -> Iterator[Any]:
             continue
         seen.add(id(thing))
         yield thing
-        if inspect.isroutine(thing):  # what hangs on a function is not from the file
-            continue
-        if isinstance(thing, dict):
-            stack += [*thing.keys(), *thing.values()]
-        elif isinstance(thing, (list, tuple, set, frozenset)):
-            stack += list(thing)
-        elif isinstance(thing, np.ndarray):
-            stack += np.asarray(thing).ravel().tolist() if thing.dtype == object else []
-        else:
-            stack += list(getattr(thing, "__dict__", {}).values())
+        stack += [item for _, item in _items(thing)]
+
+
+def _items(thing: Any) -> list[tuple[str, Any]]:
+    """What something holds itself, with the names of the attributes that hold it."""
+    if inspect.isroutine(thing):  # attributes of a function are not from the file
+        return []
+    if isinstance(thing, dict):
+        return [("", item) for pair in thing.items() for item in pair]
+    if isinstance(thing, (list, tuple, set, frozenset)):
+        return [("", item) for item in thing]
+    if isinstance(thing, np.ndarray):
+        # As a plain array: a mask would hide items.
+        return [("", item) for item in np.asarray(thing).ravel().tolist()] if thing.dtype == object else []
+    return list(_attributes(thing).items())
+
+
+def _attributes(thing: Any) -> dict[str, Any]:
+    return getattr(thing, "__dict__", {})  # objects of compiled classes have none
 
 
 def _kind(thing: Any) -> str:
@@ -94,22 +88,22 @@ def _kind(thing: Any) -> str:
 
 
 def _has(*names: str) -> Callable[[Any], bool]:
-    return lambda thing: all(name in getattr(thing, "__dict__", {}) for name in names)
+    return lambda thing: all(name in _attributes(thing) for name in names)
 
 
-def _shadows(thing: Any) -> bool:
-    """Attributes in place of scikit-learn's own methods: its checks on new cases could be switched off with them."""
+def _hides_methods(thing: Any) -> bool:
+    """Whether attributes replace scikit-learn's own methods, which could switch off its checks of new cases."""
     kind = type(thing)
     return (kind.__module__.startswith("sklearn.") or _kind(thing) == _SPLINE) and any(
-        hasattr(kind, name) and not isinstance(getattr(kind, name), bool) for name in getattr(thing, "__dict__", {})
+        hasattr(kind, name) and not isinstance(getattr(kind, name), bool) for name in _attributes(thing)
     )
 
 
-def _within(array: Array, n: int) -> bool:
+def _are_below(array: Array, n: int) -> bool:
     return bool(((array >= 0) & (array < n)).all())
 
 
-def _forward(nodes: Array, n: int, left: Array, right: Array) -> bool:
+def _lead_forward(nodes: Array, n: int, left: Array, right: Array) -> bool:
     """Children come after their parents, so following them ends, and inside the tree."""
     return n > 0 and all(
         bool(((child.astype(np.int64) > nodes) & (child.astype(np.int64) < n)).all()) for child in (left, right)
@@ -124,7 +118,9 @@ def _tree(tree: Any) -> bool:
         return False
     left, right = tree.children_left, tree.children_right
     inner = np.flatnonzero(left != LEAF)
-    return _forward(inner, tree.node_count, left[inner], right[inner]) and _within(tree.feature[inner], tree.n_features)
+    return _lead_forward(inner, tree.node_count, left[inner], right[inner]) and _are_below(
+        tree.feature[inner], tree.n_features
+    )
 
 
 def _owner_of_tree(estimator: Any) -> bool:
@@ -133,7 +129,7 @@ def _owner_of_tree(estimator: Any) -> bool:
 
 
 def _starts_elsewhere(thing: Any) -> bool:
-    start = getattr(thing, "init_", "zero") if _kind(thing) in _BOOSTING else "zero"
+    start = _attributes(thing).get("init_", "zero") if _kind(thing) in _BOOSTING else "zero"
     return not isinstance(start, (str, DummyClassifier, DummyRegressor))
 
 
@@ -152,10 +148,11 @@ def _histogram_boosting(estimator: Any) -> bool:
         n = estimator.n_features_in_
     else:  # how many columns it makes cannot be known, but it is loaded only if the caller allows its partial
         n = estimator._n_features
-        if not any(isinstance(getattr(step, "func", None), functools.partial) for _, step, _ in before.transformers_):
+        steps = [_attributes(step).get("func") for _, step, _ in before.transformers_]
+        if not any(isinstance(function, functools.partial) for function in steps):
             return False
     categorical = np.asarray(estimator._bin_mapper.is_categorical_, dtype=bool)
-    return not getattr(estimator, "_in_fit", False) and all(
+    return not _attributes(estimator).get("_in_fit", False) and all(
         _predictor(each, n, categorical) for trees in estimator._predictors for each in trees
     )
 
@@ -165,10 +162,10 @@ def _predictor(tree: Any, n: int, categorical: Array) -> bool:
     inner = np.flatnonzero(nodes["is_leaf"] == 0)
     asks = nodes[inner][nodes["is_categorical"][inner] != 0]
     return (
-        _forward(inner, len(nodes), nodes["left"][inner], nodes["right"][inner])
-        and _within(nodes["feature_idx"][inner], min(n, len(categorical)))
+        _lead_forward(inner, len(nodes), nodes["left"][inner], nodes["right"][inner])
+        and _are_below(nodes["feature_idx"][inner], min(n, len(categorical)))
         and bool(categorical[asks["feature_idx"]].all())
-        and _within(asks["bitset_idx"], len(sets))
+        and _are_below(asks["bitset_idx"], len(sets))
         and sets.shape[1:] == (WORDS,)
     )
 
@@ -185,7 +182,7 @@ def _ball_or_kd_tree(tree: Any) -> bool:
     start, end = nodes["idx_start"], nodes["idx_end"]
     return (
         len(indices) == len(data) > 0
-        and _within(indices, len(data))
+        and _are_below(indices, len(data))
         and len(nodes) == n_nodes == 2**levels - 1  # a full binary tree
         and bool(nodes["is_leaf"][len(nodes) // 2 :].all())
         and bool(((start >= 0) & (start <= end) & (end <= len(data))).all())
@@ -210,7 +207,7 @@ def _labels_of_neighbours(estimator: Any) -> bool:
     if estimator.outputs_2d_:
         return True  # looked up in numpy
     labels = estimator._y
-    return labels.shape == (estimator._fit_X.shape[0],) and _within(labels, len(estimator.classes_))
+    return labels.shape == (estimator._fit_X.shape[0],) and _are_below(labels, len(estimator.classes_))
 
 
 # ------------------------------------------------------------------------------------------------ the others
@@ -222,20 +219,20 @@ def _support_vectors(estimator: Any) -> bool:
     return (
         len(counts) >= 2
         and bool((counts >= 0).all())
-        and (not hasattr(estimator, "classes_") or int(counts.sum(dtype=np.int64)) == n)
+        and ("classes_" not in vars(estimator) or int(counts.sum(dtype=np.int64)) == n)
         and sp.issparse(vectors) == sp.issparse(weights) == bool(estimator._sparse)
         and (vectors.shape[0] == n or (estimator.kernel == "precomputed" and not estimator._sparse))
         and weights.shape == (len(counts) - 1, n)
         and (not estimator._sparse or weights.nnz == weights.shape[0] * n)
         and len(estimator._intercept_) == pairs
         and all(len(each) in (0, pairs) for each in (estimator._probA, estimator._probB))
-        and _within(estimator.support_, estimator.shape_fit_[0])
+        and _are_below(estimator.support_, estimator.shape_fit_[0])
     )
 
 
 def _centres(estimator: Any) -> bool:
     """New cases are held against the estimator's number of columns, never against the centres' own."""
-    tree = getattr(estimator, "_bisecting_tree", None)
+    tree = vars(estimator).get("_bisecting_tree")
     nodes = [] if tree is None else [each for each in walk(tree) if type(each) is type(tree)]
     n = estimator.n_features_in_
     return estimator.cluster_centers_.shape[1:] == (n,) and all(np.shape(each.center) == (n,) for each in nodes)
@@ -249,7 +246,7 @@ def _spline(spline: Any) -> bool:
 
 
 def _sparse(matrix: Any) -> bool:
-    if hasattr(matrix, "check_format"):
+    if isinstance(matrix, COMPRESSED):
         matrix.check_format(full_check=True)
     return True
 
@@ -263,7 +260,7 @@ _TREES = ("sklearn.neighbors._kd_tree.KDTree", "sklearn.neighbors._ball_tree.Bal
 _BOOSTING = ("sklearn.ensemble._gb.GradientBoostingClassifier", "sklearn.ensemble._gb.GradientBoostingRegressor")
 _CHECKS: list[tuple[Callable[[Any], bool], Callable[[Any], bool]]] = [
     (lambda thing: _kind(thing) == _TREE, _tree),
-    (lambda thing: _kind(getattr(thing, "__dict__", {}).get("tree_")) == _TREE, _owner_of_tree),
+    (lambda thing: _kind(_attributes(thing).get("tree_")) == _TREE, _owner_of_tree),
     (lambda thing: _kind(thing) in _BOOSTING and _has("estimators_")(thing), _gradient_boosting),
     (_has("_predictors", "_bin_mapper"), _histogram_boosting),
     (lambda thing: _kind(thing) in _TREES, _ball_or_kd_tree),
@@ -275,10 +272,3 @@ _CHECKS: list[tuple[Callable[[Any], bool], Callable[[Any], bool]]] = [
     (sp.issparse, _sparse),
     (_has("vocabulary_"), _vocabulary),
 ]
-
-
-def check_fitted(model: Any, name: str) -> None:
-    """Attributes of a fitted model must fit together; swapped arrays do not."""
-    problems = fitted.problems(model)
-    if problems:
-        raise ModelFolderError(f"{name}: the parts of the model do not fit together: {', '.join(problems)}")

@@ -11,14 +11,15 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import memclf
 from memclf import MemoryClassifier
-from memclf.folds import Folds
+from memclf.answers import ProductAnswer
+from memclf.classifier.folds import FoldPlan
 from memclf.similarity import RBFSimilarity, TreeSimilarity
 
 X, y = load_wine(return_X_y=True)
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 GROUPS = np.array(list("abcdefgh"))[np.arange(len(y)) % 8]
-EVERYTHING = {"combine": "product", "competence": "mahalanobis", "crossfit": True, "threshold": "conformal"}
-ENOUGH = {"unknown_rate": 0.3}  # with which eight groups can make a case unknown
+PRODUCT = ProductAnswer(competence=None, balance=0.0)
+EVERYTHING = {"answer": ProductAnswer(), "unknown_rate": 0.3}  # at which eight groups can make a case unknown
 
 
 def wine(**settings):
@@ -28,14 +29,14 @@ def wine(**settings):
 def watched(monkeypatch):
     """How each fit cuts, and what it cuts."""
     cuts = []
-    cut = Folds.cut
+    cut = FoldPlan.split
 
     def watching(self, y, counted, seed, **settings):
         found = cut(self, y, counted, seed, **settings)
         cuts.append((self, found))
         return found
 
-    monkeypatch.setattr(Folds, "cut", watching)
+    monkeypatch.setattr(FoldPlan, "split", watching)
     return cuts
 
 
@@ -45,39 +46,41 @@ def watched(monkeypatch):
 def test_folds_hold_every_case_out_once_and_mix_the_classes():
     labels = np.repeat([0, 1, 2], [50, 30, 1])
     counted = np.arange(1, 81)
-    cut = Folds(3).cut(labels, counted, 0)
+    cut = FoldPlan(3).split(labels, counted, 0)
     held = np.sort(np.concatenate([each for _, each in cut]))
     np.testing.assert_array_equal(held, counted)
     for rest, out in cut:
         assert not set(rest) & set(out)
         assert 0.3 < np.mean(labels[out] == 1) < 0.45
     with pytest.raises(ValueError, match="5 cases cannot be cut into cv=3 folds"):
-        Folds(3).cut(labels, np.arange(5), 0)
+        FoldPlan(3).split(labels, np.arange(5), 0)
     with pytest.raises(ValueError, match="a single class"):
-        Folds(3).cut(np.array([0] * 9 + [1]), np.arange(10), 0)
+        FoldPlan(3).split(np.array([0] * 9 + [1]), np.arange(10), 0)
 
 
 @pytest.mark.parametrize("labels", [y, np.arange(len(y)) // 2], ids=["few classes", "classes smaller than the folds"])
 def test_groups_stay_together_and_everybody_is_held_out(labels):
-    cut = Folds.of(3, GROUPS, len(y)).cut(labels, np.arange(len(y)), 0)
+    cut = FoldPlan.create(3, GROUPS, len(y)).split(labels, np.arange(len(y)), 0)
     for rest, held in cut:
         assert not set(GROUPS[rest]) & set(GROUPS[held])
     assert sorted(np.concatenate([held for _, held in cut])) == list(range(len(y)))
 
 
 def test_the_seed_cuts_the_groups():
-    first, again, other = (Folds.of(3, GROUPS, len(y)).cut(y, np.arange(len(y)), seed)[0][1] for seed in (0, 0, 5))
+    first, again, other = (
+        FoldPlan.create(3, GROUPS, len(y)).split(y, np.arange(len(y)), seed)[0][1] for seed in (0, 0, 5)
+    )
     assert first.tolist() == again.tolist() != other.tolist()
 
 
 def test_fewer_groups_than_folds_are_refused():
     with pytest.raises(ValueError, match="2 groups cannot be cut into cv=3 folds, since a group stays together"):
-        wine(combine="product").fit(X, y, groups=np.arange(len(y)) % 2)
+        wine(answer=PRODUCT).fit(X, y, groups=np.arange(len(y)) % 2)
 
 
 def test_groups_that_are_classes_leave_too_little_to_learn_from():
     with pytest.raises(ValueError, match="would leave a single class to learn from"):
-        wine(combine="product", cv=2).fit(X[y < 2], y[y < 2], groups=y[y < 2])
+        wine(answer=PRODUCT, cv=2).fit(X[y < 2], y[y < 2], groups=y[y < 2])
 
 
 @pytest.mark.parametrize(
@@ -113,49 +116,42 @@ def test_repeated_measurements_break_the_promise_of_conformal_thresholds_unless_
     for seed in range(6):
         A, b, of = measured(100, seed)
         for grouped, realised in found.items():
-            clf = MemoryClassifier(RBFSimilarity(0.3), threshold="conformal", unknown_rate=0.05, random_state=seed)
+            clf = MemoryClassifier(RBFSimilarity(0.3), unknown_rate=0.05, random_state=seed)
             clf.fit(A, b, groups=of if grouped else None)
             realised.append(np.mean(clf.predict(measured(500, 100 + seed)[0]) == -1))
     assert np.mean(found[False]) > 0.4
     assert 0.005 < np.mean(found[True]) <= 0.05 + 3 * np.std(found[True]) / np.sqrt(6)
 
 
-# ----------------------------------------------------------------------------------------------------- fits in fits
+# ----------------------------------------------------------------------------------------- what is learned on folds
 
 
 @pytest.mark.parametrize("cv", [3, GroupKFold(3), LeaveOneGroupOut()], ids=str)
-def test_groups_stay_together_in_folds_of_folds(cv, monkeypatch):
+def test_groups_stay_together_wherever_something_is_learned_on_folds(cv, monkeypatch):
     cuts = watched(monkeypatch)
-    clf = wine(cv=cv, **EVERYTHING, **ENOUGH).fit(X, y, groups=GROUPS)
+    clf = wine(cv=cv, **EVERYTHING).fit(X, y, groups=GROUPS)
     assert clf.score(X, y) > 0.7
-    inner = [(folds, pairs) for folds, pairs in cuts if len(folds.groups) < len(y)]
-    assert len(inner) == len(cuts[0][1])  # a fit without each fold, each of which cuts once more
-    for folds, pairs in cuts:
+    assert len(cuts) == 2  # for the answer rule, and for the thresholds
+    for plan, pairs in cuts:
         for rest, held in pairs:
-            assert not set(folds.groups[rest]) & set(folds.groups[held])
-
-
-def test_a_fold_that_leaves_fewer_groups_than_folds_is_cut_by_what_is_left():
-    groups = np.arange(len(y)) % 3
-    with pytest.warns(UserWarning, match="3 held-out groups are too few for the 0.025 of unknown_rate=0.05"):
-        assert wine(cv=3, **EVERYTHING).fit(X, y, groups=groups).calibration_ is not None
+            assert not set(plan.groups[rest]) & set(plan.groups[held])
 
 
 def test_conformal_thresholds__one_object_of_a_class__need_no_second_class():
     """Memories alone are chosen without each fold, so a class that is away with its only object is no fault."""
     A, of = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) // 2
-    clf = MemoryClassifier(RBFSimilarity(0.3), threshold="conformal", unknown_rate=0.2, random_state=0)
+    clf = MemoryClassifier(RBFSimilarity(0.3), unknown_rate=0.2, random_state=0)
     assert clf.fit(A, (of == 0).astype(int), groups=of).thresholds_.max() > 0
 
 
 @pytest.mark.parametrize(
     ("folds", "counted", "expected"),
     [
-        (Folds(3), 100, 10),
-        (Folds(20), 100, 20),
-        (Folds(3), 15, 7),
-        (Folds(3), 4, 3),
-        (Folds.of(3, GROUPS, len(y)), len(y), 8),
+        (FoldPlan(3), 100, 10),
+        (FoldPlan(20), 100, 20),
+        (FoldPlan(3), 15, 7),
+        (FoldPlan(3), 4, 3),
+        (FoldPlan.create(3, GROUPS, len(y)), len(y), 8),
     ],
 )
 def test_folds__at_least_ten__as_many_as_cases_and_groups_allow(folds, counted, expected):
@@ -164,103 +160,83 @@ def test_folds__at_least_ten__as_many_as_cases_and_groups_allow(folds, counted, 
 
 def test_folds__at_least_ten__what_the_user_cuts_is_kept():
     for cv in (KFold(2), [(np.arange(5), np.arange(5, 10))]):
-        assert Folds(cv).at_least(10, np.arange(10)).cv is cv
+        assert FoldPlan(cv).at_least(10, np.arange(10)).cv is cv
 
 
 @pytest.mark.parametrize("as_splitter", [False, True], ids=["list", "PredefinedSplit"])
-def test_a_list_of_folds_is_translated_for_fits_on_a_part(as_splitter, monkeypatch):
-    """The rows of a fit on a part have other numbers; twins must stay apart all the same."""
-    twin = np.repeat(np.arange(len(y) // 2), 2)  # rows 2i and 2i + 1
-    place = twin % 4
+def test_a_list_of_folds_is_followed_and_cases_without_weight_are_left_out(as_splitter, monkeypatch):
+    place = np.arange(len(y)) // 2 % 4
     listed = [(np.flatnonzero(place != k), np.flatnonzero(place == k)) for k in range(4)]
+    weight = np.where(np.arange(len(y)) % 7 == 0, 0.0, 1.0)
     cuts = watched(monkeypatch)
-    wine(cv=PredefinedSplit(place) if as_splitter else listed, **EVERYTHING).fit(X, y)
-    outer = next(pairs for folds, pairs in cuts if len(pairs) == 4)
-    inner = [pairs for _, pairs in cuts if len(pairs) == 3]
-    assert len(inner) == 4
-    for (rows, _), pairs in zip(outer, inner, strict=True):
-        for rest, held in pairs:
-            assert not set(twin[rows[rest]]) & set(twin[rows[held]])
-            assert len(set(place[rows[held]])) == 1
-        assert sorted(np.concatenate([held for _, held in pairs])) == list(range(len(rows)))
-
-
-def test_a_list_too_short_to_be_cut_again_is_refused():
-    half = np.arange(len(y)) % 2 == 0
-    with pytest.raises(ValueError, match="cv, a list of 2 folds, has no fold that holds some of these 89 cases out"):
-        wine(cv=[(half, ~half), (~half, half)], **EVERYTHING).fit(X, y)
+    wine(cv=PredefinedSplit(place) if as_splitter else listed, **EVERYTHING).fit(X, y, sample_weight=weight)
+    assert len(cuts) == 2
+    for _, pairs in cuts:
+        assert len(pairs) == 4
+        for k, (rest, held) in enumerate(pairs):
+            np.testing.assert_array_equal(held, np.flatnonzero((place == k) & (weight > 0)))
+            np.testing.assert_array_equal(rest, np.flatnonzero((place != k) & (weight > 0)))
 
 
 def test_groups_reach_a_classifier_inside_others():
-    grouped = wine(combine="product").fit(X, y, groups=GROUPS).combination_.weights[0]
-    piped = make_pipeline(FunctionTransformer(), wine(combine="product"))
+    grouped = wine(answer=PRODUCT).fit(X, y, groups=GROUPS).answer_.weights_[0]
+    piped = make_pipeline(FunctionTransformer(), wine(answer=PRODUCT))
     piped.fit(X, y, memoryclassifier__groups=GROUPS)
-    assert piped[-1].combination_.weights[0] == grouped != wine(combine="product").fit(X, y).combination_.weights[0]
+    assert piped[-1].answer_.weights_[0] == grouped != wine(answer=PRODUCT).fit(X, y).answer_.weights_[0]
     cut = GroupKFold(3)  # the one outside needs groups, too
     found = cross_validate(
-        wine(combine="product", cv=GroupKFold(2)), X, y, groups=GROUPS, cv=cut, params={"groups": GROUPS}
+        wine(answer=PRODUCT, cv=GroupKFold(2)), X, y, groups=GROUPS, cv=cut, params={"groups": GROUPS}
     )
     assert found["test_score"].min() > 0.7
-
-
-def test_the_search_for_the_number_of_memories_keeps_groups_together(monkeypatch):
-    cuts = watched(monkeypatch)
-    wine(n_memories="bound", crossfit=True).fit(X, y, groups=GROUPS)
-    assert len(cuts) > 1
-    assert all(folds.groups is not None for folds, _ in cuts)
 
 
 # --------------------------------------------------------------------------------------------- splitters and lists
 
 
 def test_a_splitter_may_cut_the_folds():
-    one = wine(combine="product", cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
-    other = wine(combine="product", cv=3).fit(X, y)
-    listed = wine(combine="product", cv=list(GroupKFold(3).split(X, y, GROUPS))).fit(X, y)
-    assert one.combination_.weights[0] != other.combination_.weights[0]
-    assert one.combination_.weights[0] == listed.combination_.weights[0]
-    cut = Folds(KFold(4)).cut(y, np.arange(0, len(y), 2), None)
+    one = wine(answer=PRODUCT, cv=GroupKFold(3)).fit(X, y, groups=GROUPS)
+    other = wine(answer=PRODUCT, cv=3).fit(X, y)
+    listed = wine(answer=PRODUCT, cv=list(GroupKFold(3).split(X, y, GROUPS))).fit(X, y)
+    assert one.answer_.weights_[0] != other.answer_.weights_[0]
+    assert one.answer_.weights_[0] == listed.answer_.weights_[0]
+    cut = FoldPlan(KFold(4)).split(y, np.arange(0, len(y), 2), None)
     assert [len(held) for _, held in cut] == [23, 22, 22, 22]
 
 
 def test_a_splitter_that_needs_groups_says_so():
     with pytest.raises(ValueError, match=r"cv=GroupKFold\(.*\) needs groups: fit\(X, y, groups=...\)"):
-        wine(combine="product", cv=GroupKFold(3)).fit(X, y)
+        wine(answer=PRODUCT, cv=GroupKFold(3)).fit(X, y)
 
 
 def test_a_cut_through_a_group_is_refused():
     with pytest.raises(ValueError, match=r"cv=KFold\(.*\) puts cases of group 'a' on both sides of a fold"):
-        wine(combine="product", cv=KFold(3)).fit(X, y, groups=GROUPS)
-
-
-def test_a_generator_is_read_once_and_serves_every_fit():
-    cut = list(KFold(3, shuffle=True, random_state=0).split(X))
-    clf = wine(combine="product", cv=(pair for pair in cut)).fit(X, y)
-    listed = wine(combine="product", cv=cut).fit(X, y)
-    assert clf.combination_.weights[0] == listed.combination_.weights[0] == clf.fit(X, y).combination_.weights[0]
+        wine(answer=PRODUCT, cv=KFold(3)).fit(X, y, groups=GROUPS)
 
 
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
         ([], "cv is empty"),
-        (iter([]), "cv is empty"),
+        (iter([]), r"cv is an iterator, which can be gone through only once; give a list: cv=list"),
         ([(np.arange(100), [])], "has no fold that holds some of these 178 cases out"),
         ([([], np.arange(100))], "has no fold that holds some of these 178 cases out"),
         ([(np.arange(100), np.arange(90, 178))], "fold 0 of cv holds row 90 out and fits on it as well"),
         ([(np.arange(100), np.arange(100, 179))], "fold 0 of cv names rows 100 to 178; the 178 cases have 0 to 177"),
         ([np.arange(100)], "fold 0 is no such pair"),
-        ("three", "cv must be a whole number of at least 2, got 'three'"),
+        ([[np.arange(100.0), np.arange(100, 178)]], "fold 0 is no such pair"),
+        ("three", "cv must be a whole number of at least 2, a splitter, or a list of pairs of rows; got 'three'"),
+        (True, "The 'cv' parameter of MemoryClassifier must be an int in the range .* Got True"),
+        (None, "The 'cv' parameter of MemoryClassifier must be an int in the range .* Got None"),
     ],
 )
 def test_folds_that_are_none_are_named(cv, message):
     with pytest.raises(ValueError, match=message):
-        wine(combine="product", cv=cv).fit(X, y)
+        wine(answer=PRODUCT, cv=cv).fit(X, y)
 
 
 @pytest.mark.parametrize("cv", [GroupKFold(3), list(GroupKFold(3).split(X, y, GROUPS))], ids=["splitter", "list"])
 def test_a_classifier_with_folds_of_its_own_is_saved(cv, tmp_path):
-    clf = wine(combine="product", cv=cv).fit(X, y, groups=GROUPS)
+    clf = wine(answer=PRODUCT, cv=cv).fit(X, y, groups=GROUPS)
     memclf.save(clf, tmp_path / "model")
     trusted = [] if isinstance(cv, list) else ["sklearn.model_selection._split.GroupKFold"]
     np.testing.assert_array_equal(
@@ -270,6 +246,6 @@ def test_a_classifier_with_folds_of_its_own_is_saved(cv, tmp_path):
 
 def test_a_search_hands_groups_on_where_they_are_asked_for():
     with sklearn.config_context(enable_metadata_routing=True):
-        clf = wine(combine="product", cv=GroupKFold(3)).set_fit_request(groups=True, sample_weight=False)
-        search = GridSearchCV(clf, {"balance": [0.0, 0.5]}, cv=GroupKFold(3), error_score="raise")
-        assert search.fit(X, y, groups=GROUPS).best_estimator_.combination_ is not None
+        clf = wine(answer=PRODUCT, cv=GroupKFold(3)).set_fit_request(groups=True, sample_weight=False)
+        search = GridSearchCV(clf, {"answer__balance": [0.0, 0.5]}, cv=GroupKFold(3), error_score="raise")
+        assert search.fit(X, y, groups=GROUPS).best_estimator_.answer_.weights_ is not None

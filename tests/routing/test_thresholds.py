@@ -1,4 +1,4 @@
-"""The promise of conformal thresholds, kept in simulations."""
+"""Thresholds: common, tight, by hand; and conformal ones, whose promise is kept in simulations."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,63 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from memclf import MemoryClassifier
-from memclf.routing import conformal_thresholds, distance, widths
+from memclf.answers import ProductAnswer
+from memclf.routing import conformal_thresholds, fit_thresholds
+from memclf.routing.thresholds import distance, widths
 from memclf.similarity import RankSimilarity, RBFSimilarity
+
+ANSWERS = {"local": "local", "competence": ProductAnswer("mahalanobis", balance=0.0)}
+
+# ------------------------------------------------------------------------------------- common, tight, by hand
+
+INDICES, LABELS, NEAR = np.array([3, 8]), np.array([0, 0, 1, 1]), np.array([0.9, 0.7, 0.8, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ("common", [0.6, 0.6]),
+        ("tight", [0.7, 0.8]),
+        (0.5, [0.5, 0.5]),
+        ([0.4, 0.9], [0.4, 0.9]),
+        ({8: 0.95}, [0.6, 0.95]),
+    ],
+)
+def test_thresholds_are_common_tight_or_set_by_hand(wanted, expected):
+    np.testing.assert_allclose(fit_thresholds(wanted, 0.6, INDICES, LABELS, NEAR), expected)
+
+
+def test_tight_thresholds__farthest_case_with_similarity_zero__stay_legal():
+    found = fit_thresholds("tight", 0.6, INDICES, LABELS, np.array([0.9, 0.0, 0.8, 1.0]))
+    assert 0 < found[0] < 1e-300
+    assert found[1] == 0.8
+
+
+def test_tight_thresholds__memory_without_counted_cases__keeps_the_common_one():
+    np.testing.assert_allclose(fit_thresholds("tight", 0.6, INDICES, LABELS[:2], NEAR[:2]), [0.7, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ("loose", "thresholds must be 'common', 'tight', a number in .*; got 'loose'"),
+        (None, "thresholds must be 'common', .*; got None"),
+        (["a"], "thresholds must be 'common', .*; got \\['a'\\]"),
+        ({3: "x"}, "thresholds must be 'common', .*; got {3: 'x'}"),
+        ([0.4, [0.5]], "thresholds must be 'common', .*; got "),
+        ([[0.4, 0.5]], "one for each of the 2 memories"),
+        (True, "thresholds must be 'common', .*; got True"),
+        ([0.4], "one for each of the 2 memories"),
+        ([0.4, 1.4], r"a number in \(0, 1\], .*; got \[0.4, 1.4\]"),
+        ({5: 0.5}, r"thresholds are given for rows \[5\], which are no memories"),
+    ],
+)
+def test_wrong_thresholds_are_named(wanted, message):
+    with pytest.raises(ValueError, match=message):
+        fit_thresholds(wanted, 0.6, INDICES, LABELS, NEAR)
+
+
+# ------------------------------------------------------------------------------------------- conformal
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
@@ -86,7 +141,7 @@ def test_single_memories_keep_the_promise_nearly_too():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(3 * k, 0.2 + 0.2 * k, (150, 1)) for k in range(5)])
     y = (np.arange(750) % 2).astype(int)
-    clf = MemoryClassifier(RBFSimilarity(0.5), n_memories=5, thresholds="conformal", unknown_rate=0.1, random_state=0)
+    clf = MemoryClassifier(RBFSimilarity(0.5), n_memories=5, unknown_rate=0.1, random_state=0)
     clf.fit(X, y)
     new = np.concatenate([rng.normal(3 * k, 0.2 + 0.2 * k, (4000, 1)) for k in range(5)])
     nearest, unknown = clf.route(new).nearest, clf.predict(new) == -1
@@ -95,8 +150,8 @@ def test_single_memories_keep_the_promise_nearly_too():
     assert min(realised) > 0.04
 
 
-@pytest.mark.parametrize("competence", [None, "mahalanobis"])
-def test_a_fitted_classifier_keeps_the_promise_on_new_cases(competence):
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_fitted_classifier_keeps_the_promise_on_new_cases(answer):
     rate, found = 0.1, []
     for seed in range(10):
         rng = np.random.default_rng(seed)
@@ -107,9 +162,8 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_cases(competence):
         clf = MemoryClassifier(
             RBFSimilarity(0.2),
             LogisticRegression(),
-            "conformal",
             unknown_rate=rate,
-            competence=competence,
+            answer=ANSWERS[answer],
             random_state=seed,
         ).fit(X[train], y[train])
         found.append(np.mean(clf.predict(X[test]) == -1))
@@ -124,7 +178,7 @@ def test_many_small_clusters_keep_the_promise_too(cv):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(150, 5))
         y = (X[:, 0] > 0).astype(int)
-        clf = MemoryClassifier(RBFSimilarity(0.1), threshold="conformal", unknown_rate=0.1, cv=cv, random_state=seed)
+        clf = MemoryClassifier(RBFSimilarity(0.1), unknown_rate=0.1, cv=cv, random_state=seed)
         found.append(np.mean(clf.fit(X, y).predict(rng.normal(size=(2000, 5))) == -1))
     assert 0.03 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(8)
 
@@ -132,7 +186,7 @@ def test_many_small_clusters_keep_the_promise_too(cv):
 def test_far_away_cases_are_unknown():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
-    clf = MemoryClassifier(RBFSimilarity(0.2), LogisticRegression(), thresholds="conformal", random_state=0).fit(X, y)
+    clf = MemoryClassifier(RBFSimilarity(0.2), LogisticRegression(), unknown_rate=0.05, random_state=0).fit(X, y)
     assert (clf.predict(X + 20) == -1).all()
     assert len(np.unique(clf.thresholds_)) > 1
 
@@ -146,7 +200,7 @@ def test_folds_that_hold_out_only_some_cases_keep_the_promise(cv):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
-        clf = MemoryClassifier(RBFSimilarity(0.2), threshold="conformal", unknown_rate=0.1, cv=cv, random_state=seed)
+        clf = MemoryClassifier(RBFSimilarity(0.2), unknown_rate=0.1, cv=cv, random_state=seed)
         found.append(np.mean(clf.fit(X, y).predict(rng.normal(size=(4000, 2))) == -1))
     assert 0.05 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(10)
 
@@ -168,36 +222,34 @@ def distrusted(n, seed, share):
     return X, (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
-@pytest.mark.parametrize("competence", [None, "mahalanobis"])
+@pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("share", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
-def test_cases_that_are_not_trusted_count_against_the_rate(share, competence):
+def test_cases_that_are_not_trusted_count_against_the_rate(share, answer):
     found = []
     for seed in range(10):
         clf = MemoryClassifier(
             Distrusting(0.2, features=FunctionTransformer(first_two)),
             make_pipeline(FunctionTransformer(first_two), LogisticRegression()),
-            "conformal",
             unknown_rate=0.1,
             min_trust=0.5,
-            competence=competence,
+            answer=ANSWERS[answer],
             random_state=seed,
         ).fit(*distrusted(300, seed, share))
         found.append(np.mean(clf.predict(distrusted(3000, 100 + seed, share)[0]) == -1))
         left = 0.1 - distrusted(300, seed, share)[0][:, 2].sum() / 301
-        assert clf.strange_rate_ == pytest.approx(0.0 if competence is None else left / 2)
+        assert clf.answer_.strange_rate_ == pytest.approx(0.0 if answer == "local" else left / 2)
     assert 0.05 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(10)
 
 
-@pytest.mark.parametrize("competence", [None, "mahalanobis"])
-def test_distrust_beyond_the_rate_is_said_and_nothing_is_added_to_it(competence):
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_distrust_beyond_the_rate_is_said_and_nothing_is_added_to_it(answer):
     X, y = distrusted(300, 0, 0.16)
     clf = MemoryClassifier(
         Distrusting(0.2, features=FunctionTransformer(first_two)),
         make_pipeline(FunctionTransformer(first_two), LogisticRegression()),
-        "conformal",
         unknown_rate=0.1,
         min_trust=0.5,
-        competence=competence,
+        answer=ANSWERS[answer],
         random_state=0,
     )
     share = X[:, 2].mean()
@@ -217,7 +269,7 @@ def test_clusters_of_single_cases_keep_the_promise(gamma):
         rng = np.random.default_rng(seed)
         X, new = rng.normal(size=(150, 6)), rng.normal(size=(2000, 6))
         y = (X[:, 0] > 0).astype(int)
-        clf = MemoryClassifier(RBFSimilarity(gamma), threshold="conformal", unknown_rate=0.1, random_state=seed)
+        clf = MemoryClassifier(RBFSimilarity(gamma), unknown_rate=0.1, random_state=seed)
         clf.fit(X, y)
         found.append(np.mean(clf.predict(new) == -1))
         assert np.mean(clf.predict(4 * new) == -1) > 0.9
@@ -227,15 +279,15 @@ def test_clusters_of_single_cases_keep_the_promise(gamma):
 def test_a_similarity_that_sees_nothing_alike_is_named():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 20)), rng.integers(0, 2, 200)
-    clf = MemoryClassifier(RBFSimilarity(5.0), threshold="conformal", random_state=0)
+    clf = MemoryClassifier(RBFSimilarity(5.0), unknown_rate=0.05, random_state=0)
     with pytest.warns(UserWarning, match=r"more than unknown_rate=0.05 of held-out cases are like no memory"):
         clf.fit(X, y)
 
 
-@pytest.mark.parametrize(("competence", "for_this"), [(None, "0.05"), ("mahalanobis", "0.025")])
-def test_too_few_cases_for_the_promise_are_named(competence, for_this):
+@pytest.mark.parametrize(("answer", "for_this"), [("local", "0.05"), ("competence", "0.025")])
+def test_too_few_cases_for_the_promise_are_named(answer, for_this):
     X = np.arange(15.0)[:, None]
-    clf = MemoryClassifier(threshold="conformal", competence=competence, n_memories=2, random_state=0)
+    clf = MemoryClassifier(unknown_rate=0.05, answer=ANSWERS[answer], n_memories=2, random_state=0)
     with pytest.warns(UserWarning, match=rf"15 held-out cases are too few for the {for_this} of unknown_rate=0.05"):
         clf.fit(X, np.arange(15) % 2)
     assert (clf.predict(X + 1000) != -1).all()
@@ -246,14 +298,14 @@ def test_too_few_groups_for_the_promise_are_named():
     rng = np.random.default_rng(0)
     of = np.repeat(np.arange(10), 30)
     X, y = rng.normal(size=(10, 2))[of] + rng.normal(0, 0.05, (300, 2)), of % 2
-    clf = MemoryClassifier(RBFSimilarity(0.3), threshold="conformal", unknown_rate=0.05, random_state=0)
+    clf = MemoryClassifier(RBFSimilarity(0.3), unknown_rate=0.05, random_state=0)
     with pytest.warns(UserWarning, match=r"10 held-out groups are too few .* of unknown_rate=0.05.*at least 19 groups"):
         clf.fit(X, y, groups=of)
     assert clf.route(X + 1).known.all()
 
 
-@pytest.mark.parametrize("competence", [None, "mahalanobis"])
-def test_a_fitted_classifier_keeps_the_promise_on_new_groups(competence):
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_a_fitted_classifier_keeps_the_promise_on_new_groups(answer):
     """Three measurements of each of 60 objects; half of the rate is for strange ones, if they are looked for."""
     found = []
     for seed in range(12):
@@ -261,7 +313,7 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_groups(competence):
         truth = rng.normal(size=(1000, 2))
         X, y = np.repeat(truth, 3, axis=0) + rng.normal(0, 0.02, (3000, 2)), np.repeat(truth[:, 0] > 0, 3).astype(int)
         clf = MemoryClassifier(
-            RBFSimilarity(0.3), LogisticRegression(), "conformal", unknown_rate=0.1, competence=competence
+            RBFSimilarity(0.3), LogisticRegression(), unknown_rate=0.1, answer=ANSWERS[answer]
         ).set_params(random_state=seed)
         clf.fit(X[:180], y[:180], groups=np.arange(180) // 3)
         found.append(np.mean(clf.predict(X[180:]) == -1))
@@ -280,7 +332,6 @@ def test_evenly_spaced_ranks_and_small_clusters_keep_the_promise(n_memories):
             RankSimilarity(),
             DummyClassifier(),
             n_memories=n_memories,
-            thresholds="conformal",
             unknown_rate=0.1,
             random_state=seed,
         ).fit(X, y)

@@ -3,7 +3,7 @@
 import copy
 import io
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import joblib
 import numpy as np
@@ -16,7 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import memclf
-from memclf import MemoryClassifier, MemorySelector, fitted
+from memclf import MemoryClassifier, MemorySelector, integrity
+from memclf.answers import ProductAnswer
 from memclf.exceptions import FittedPartsError
 from memclf.similarity import CosineSimilarity, FunctionSimilarity, GowerSimilarity, RBFSimilarity
 from memclf.vision import ImageCollection
@@ -146,7 +147,9 @@ OTHERS = {
     "memory_indices_": lambda clf: clf.memory_indices_[::-1],
     "labels_": lambda clf: clf.labels_[::-1],
     "thresholds_": lambda clf: clf.thresholds_[:2],
-    "estimators_": lambda clf: clf.estimators_[::-1],
+    "measurements_": lambda clf: np.zeros((2, 1)),
+    "frequencies_": lambda clf: clf.frequencies_[:1],
+    "answer_": lambda clf: ProductAnswer(),
     "cluster_counts_": lambda clf: clf.cluster_counts_ + 1,
     "label_distributions_": lambda clf: clf.label_distributions_[:2],
     "classes_": lambda clf: clf.classes_[::-1],
@@ -162,8 +165,22 @@ def test_memories_that_are_other_objects_are_noticed():
         clf.explain(some)
 
 
+def test_estimators_in_another_order_are_noticed():
+    clf = rows()
+    clf.pool_ = replace(clf.pool_, estimators=clf.estimators_[::-1])
+    with pytest.raises(FittedPartsError, match="estimators_ was changed after the fit"):
+        clf.explain(X[:2])
+
+
+def test_a_part_of_the_answer_rule_for_other_memories_is_named():
+    clf = MemoryClassifier(RBFSimilarity(0.1), n_memories=3, answer="product", random_state=0).fit(X, y)
+    clf.answer_.detectors_ = clf.answer_.detectors_[:2]
+    with pytest.raises(FittedPartsError, match="answer_.detectors_ does not belong to the other parts"):
+        clf.explain(X[:2])
+
+
 @pytest.mark.parametrize("name", OTHERS)
-def test_every_part_that_does_not_go_with_the_others_is_named(name, tmp_path):
+def test_every_part_that_does_not_belong_to_the_others_is_named(name, tmp_path):
     clf = rows()
     setattr(clf, name, OTHERS[name](clf))
     with pytest.raises(FittedPartsError, match=name):
@@ -243,7 +260,7 @@ def test_explaining_and_saving_describe_no_memory_again():
     Looking.seen = 0
     clf.explain(X[:5])
     assert Looking.seen == 5
-    fitted.check(clf)
+    integrity.check(clf)
     assert Looking.seen == 5
 
 

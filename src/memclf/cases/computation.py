@@ -1,0 +1,205 @@
+"""What computes rows about cases: when two of them compute the same, in this process and in later ones."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import sysconfig
+from collections.abc import Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from joblib.hashing import NumpyHasher
+from sklearn.base import BaseEstimator
+
+IDLE = ("n_jobs", "verbose")  # parameters that change no number
+
+
+class Computation:
+    """What computes rows about cases: functions, estimators with all they learned, or a name that says it all.
+
+    Computations are equal if they compute the same. Classes and functions count as equal if they are the same object,
+    everything else by content. What cannot be hashed (a lock, an open file) is equal to itself alone.
+
+    Parameters
+    ----------
+    *things : function, estimator or str
+        Applied one after the other.
+    without : sequence of str
+        Attributes of estimators that do not matter here.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> Computation(StandardScaler()) == Computation(StandardScaler())
+    True
+    >>> Computation(StandardScaler()) == Computation(StandardScaler().fit([[1.0], [2.0]]))
+    False
+    """
+
+    def __init__(self, *things: Any, without: tuple[str, ...] = ()):
+        self._states = [_state_of(thing, (*IDLE, *without)) for thing in things]
+        self._digest, self._code, self._unhashable = _hash_states(self._states)
+        self._key = (self._digest, tuple(map(id, self._code)), tuple(map(id, self._unhashable)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Computation) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __str__(self) -> str:
+        return ", ".join(_name(state[0]) if isinstance(state, tuple) else _name(state) for state in self._states)
+
+    def lasting_key(self) -> str | None:
+        """The same in every process for what computes the same; None if that cannot be told.
+
+        It depends on the parameters, on what was learned, and on the code: the byte code of classes and functions, and
+        of the functions, classes and values that they name, unless they belong to an installed package, whose version
+        counts. Functions without a name of their own (lambdas, functions inside functions) have no such key.
+        """
+        if self._unhashable:
+            return None
+        start = f"{_version('memclf')} {sys.version_info[:2]} {self._digest}"
+        digest = hashlib.blake2b(start.encode(), digest_size=16)
+        try:
+            for part in _describe_code(self._code):
+                digest.update(f"{len(part)} {part};".encode("utf-8", "backslashreplace"))
+        except _NoLastingKeyError:
+            return None
+        return digest.hexdigest()
+
+
+class _NoLastingKeyError(Exception):
+    """A part that has no content to be hashed."""
+
+
+class _StateHasher(NumpyHasher):
+    """joblib's hash of content, except that classes and functions are collected instead of being named."""
+
+    def __init__(self) -> None:
+        super().__init__("md5")
+        self.code: list[Any] = []
+
+    def save(self, obj: Any) -> None:
+        if isinstance(obj, (FunctionType, type)):
+            known = [number for number, each in enumerate(self.code) if each is obj]
+            self.code += [] if known else [obj]
+            obj = ("code", known[0] if known else len(self.code) - 1)
+        super().save(obj)
+
+
+def _hash(value: Any) -> tuple[str, list[Any]]:
+    """A hash of the content of a value, and the classes and functions in it."""
+    hasher = _StateHasher()
+    return str(hasher.hash(value)), hasher.code
+
+
+def _hash_states(states: list[Any]) -> tuple[str, list[Any], list[Any]]:
+    try:
+        return *_hash(states), []
+    except Exception:  # pickling raises whatever the state's own methods raise
+        pass
+    digests, code, unhashable = [], [], []
+    for state in states:
+        for part in state if isinstance(state, tuple) else [state]:
+            for name, value in sorted(part.items()) if isinstance(part, dict) else [("", part)]:
+                try:
+                    digest, found = _hash(value)
+                    digests.append(f"{name} {digest}")
+                    code += found
+                except Exception:  # as above
+                    digests.append(f"{name} itself")
+                    unhashable.append(value)
+    return " ".join(digests), code, unhashable
+
+
+def _state_of(thing: Any, without: tuple[str, ...]) -> Any:
+    """What a thing computes with: an estimator's class and attributes; anything else as it is."""
+    state: Any = thing.__getstate__() if isinstance(thing, BaseEstimator) else None
+    if isinstance(state, dict):
+        return type(thing), {name: value for name, value in state.items() if name not in without}
+    return thing
+
+
+def _name(thing: Any) -> str:
+    return thing.__qualname__ if isinstance(thing, (FunctionType, type)) else str(thing)
+
+
+def _describe_code(code: list[Any]) -> Iterator[str]:
+    """What classes and functions do, and what they name does, as texts that are the same in every process."""
+    queue, known = list(code), {id(each) for each in code}
+    while queue:
+        thing = queue.pop(0)
+        module, name = thing.__module__, thing.__qualname__
+        if not _is_own(module):
+            yield f"{module}.{name} {_version(module)}"
+            continue
+        if "<" in name:
+            raise _NoLastingKeyError(name)
+        yield f"{module}.{name}"
+        values = _values_of_class(thing) if isinstance(thing, type) else _values_of_function(thing)
+        for value in values:
+            try:
+                text, found = _hash(value)
+            except Exception as error:  # pickling raises whatever the value's own methods raise
+                raise _NoLastingKeyError(name) from error
+            yield text
+            queue += [each for each in found if id(each) not in known]
+            known |= {id(each) for each in found}
+
+
+def _values_of_class(thing: type) -> Iterator[Any]:
+    yield thing.__bases__
+    for name, value in sorted(vars(thing).items()):
+        if isinstance(value, property):
+            value = (value.fget, value.fset)
+        elif isinstance(value, (staticmethod, classmethod)):
+            value = value.__func__
+        elif name == "_abc_impl" or (name.startswith("__") and not isinstance(value, FunctionType)):
+            continue
+        yield name
+        yield value
+
+
+def _values_of_function(thing: FunctionType) -> Iterator[Any]:
+    yield _code_text(thing.__code__)
+    yield thing.__defaults__, thing.__kwdefaults__
+    yield from (cell.cell_contents for cell in thing.__closure__ or ())
+    names = sorted(set(_names(thing.__code__)))
+    for name in names:
+        value = thing.__globals__.get(name)
+        if isinstance(value, ModuleType):  # of a module, what is named of it
+            if _is_own(value.__name__):
+                yield from (vars(value)[each] for each in names if each in vars(value))
+        elif value is not None:
+            yield value
+
+
+def _code_text(code: CodeType) -> str:
+    constants = []
+    for each in code.co_consts:
+        each = sorted(map(repr, each)) if isinstance(each, frozenset) else each  # it has no order of its own
+        constants.append(_code_text(each) if isinstance(each, CodeType) else repr(each))
+    return f"{code.co_code.hex()} {code.co_names} {code.co_varnames} {code.co_freevars} {constants}"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)
+
+
+def _version(module: str | None) -> str:
+    """The version of the package that a module belongs to."""
+    return str(vars(sys.modules.get(str(module).partition(".")[0], sys)).get("__version__"))
+
+
+def _is_own(module: str | None) -> bool:
+    """Whether a module belongs to the user's own code, and not to an installed package or to Python."""
+    if module == "__main__":
+        return True
+    file = str(vars(sys.modules.get(str(module), sys)).get("__file__") or "")
+    installed = "site-packages" in file or "dist-packages" in file or file.startswith(sysconfig.get_path("stdlib"))
+    return bool(file) and not installed

@@ -1,0 +1,104 @@
+"""How features reach a similarity: fitted once, computed once for each case, step by step if they are a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import TransformerMixin, clone
+from sklearn.pipeline import Pipeline
+
+from memclf._progress import track
+from memclf.cases import Cases, containers
+from memclf.protocols import LooksAtAll, transforms
+
+
+def fill_in(part: Any, **given: Any) -> None:
+    """Set parameters of a part that the user left open (None or 0)."""
+    own = part.get_params(deep=False)
+    part.set_params(**{name: value for name, value in given.items() if name in own and own[name] in (None, 0)})
+
+
+def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
+    """A fitted copy of a transformer. `given` are parameters for features that spread the work themselves.
+
+    The steps of a pipeline are fitted as `Pipeline.fit` does it, except that what a step computes about a case is
+    remembered, so that describing the same cases does not compute it again.
+    """
+    fitted = clone(features)
+    steps = list_steps(fitted)
+    for step in steps:
+        if isinstance(step, LooksAtAll):
+            fill_in(step, **given)
+    if len(steps) < 2:
+        fitted.fit(feature_argument(fitted, cases), y)
+        return fitted
+    rows = feature_argument(steps[0], cases)
+    for number, step in enumerate(steps[:-1], start=1):
+        if _fits_and_transforms(step):  # what it then gives may differ from what `transform` gives
+            rows = step.fit_transform(rows, y)
+        else:
+            step.fit(rows, y)
+            rows = compute_rows(steps[:number], cases)
+    steps[-1].fit(rows, y)
+    return fitted
+
+
+def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
+    """One row of features per case. Cases that remember compute each row once."""
+    steps = list_steps(features)
+    if cases.remembers or any(isinstance(step, LooksAtAll) for step in steps):
+        return compute_rows(steps, cases, n_jobs=n_jobs, verbose=verbose)
+    return extract(features, cases.data, n_jobs=n_jobs, verbose=verbose)
+
+
+def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
+    """What some steps, one after the other, make of the cases."""
+    if not steps:
+        return cases.data
+    *before, last = steps
+    if isinstance(last, LooksAtAll) and not before:  # it remembers by itself
+        return last.transform(feature_argument(last, cases))
+    if any(isinstance(step, LooksAtAll) for step in before):  # rows may depend on all cases of a call
+        return extract(last, compute_rows(before, cases, **how), **how)
+    return cases.remember(tuple(steps), lambda some: extract(last, compute_rows(before, some, **how), **how))
+
+
+def list_steps(features: Any) -> list[Any]:
+    """The transformers of a pipeline, those of pipelines in it included; anything else is one step.
+
+    A pipeline with a memory of its own, and whatever is in other compositions, is one step.
+    """
+    if not isinstance(features, Pipeline) or features.memory is not None:
+        return [features]
+    return [step for _, each in features.steps if each not in (None, "passthrough") for step in list_steps(each)]
+
+
+def feature_argument(step: Any, cases: Cases) -> Any:
+    """What a first step takes: features that look at all cases of a call share one collection of them."""
+    return cases.collection(step.collect) if isinstance(step, LooksAtAll) else cases.data
+
+
+def _fits_and_transforms(step: Any) -> bool:
+    """Whether a transformer has a `fit_transform` of its own."""
+    own = type(step).fit_transform if isinstance(step, TransformerMixin) else None
+    return own is not TransformerMixin.fit_transform if own is not None else False
+
+
+def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
+    """Features of all cases, in parallel chunks, in the order of the cases."""
+    n = containers.count(X)
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1 and not verbose:
+        return _extract_chunk(features, X)
+    parts = list(containers.chunks(n, -(-n // (8 * workers))))
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    jobs = (delayed(_extract_chunk)(features, containers.take(X, np.arange(n)[part])) for part in parts)
+    return containers.stack(list(track(run(jobs), total=len(parts), what="describing", verbose=verbose)))
+
+
+def _extract_chunk(features: Any, X: Any) -> Any:
+    if transforms(features):
+        return features.transform(X)
+    return containers.object_array([features(case) for case in containers.as_sequence(X)])

@@ -1,0 +1,113 @@
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+
+from explain.models import FAR, NAMES, X, fit_flowers, y
+from memclf import MemoryClassifier
+from memclf.similarity import CosineSimilarity, RBFSimilarity
+
+
+def test_explanation__agrees_with_route_predict_and_probabilities():
+    clf = fit_flowers()
+    cases = X[::10]
+    ways, answers, chances = clf.route(cases), clf.predict(cases), clf.predict_proba(cases)
+    for i, item in enumerate(clf.explain(cases)):
+        assert item.answer == answers[i]
+        assert (item.memory, item.similarity, item.threshold) == (ways[i].memory, ways[i].similarity, ways[i].threshold)
+        assert item.memory_row == clf.memory_indices_[item.memory]
+        np.testing.assert_array_equal(item.memory_case, X[[item.memory_row]])
+        assert item.cluster_size == (clf.labels_ == item.memory).sum()
+        assert item.cluster_classes == {
+            label: int((NAMES[y][clf.labels_ == item.memory] == label).sum()) for label in NAMES
+        }
+        np.testing.assert_allclose(list(item.probabilities.values()), chances[i])
+        assert item.margin == pytest.approx(item.similarity - np.sort(item.similarities)[-2])
+
+
+def test_explanation__single_memory__has_no_runner_up():
+    item = fit_flowers(n_memories=1).explain(X[:1])[0]
+    assert (item.runner_up, item.runner_up_row, item.runner_up_similarity, item.margin) == (None,) * 4
+    assert "runner-up" not in str(item)
+    assert "runner-up" not in item._repr_html_()
+
+
+def test_compare_with_memory__table__column_by_column():
+    table = pd.DataFrame(X, columns=["sepal", "width", "petal", "breadth"])
+    clf = MemoryClassifier(RBFSimilarity(0.3), GaussianNB(), 0.5).fit(table, y)
+    item = clf.explain(table.iloc[[3]])[0]
+    here, there = table.iloc[3], table.iloc[item.memory_row]
+    assert item.compare_with_memory() == [(name, f"{here[name]:.4g}", f"{there[name]:.4g}") for name in table.columns]
+    assert f"remembered: sepal {there['sepal']:.4g} (here {here['sepal']:.4g})" in str(item)
+    assert f"<td>{there['sepal']:.4g}</td>" in item._repr_html_()
+
+
+def test_compare_with_memory__array__features_by_number_and_no_more_than_six():
+    assert fit_flowers().explain(X[:1])[0].compare_with_memory()[0][0] == "feature 0"
+    wide = np.tile(X, 2)
+    item = MemoryClassifier(RBFSimilarity(0.1), GaussianNB(), 0.5).fit(wide, y).explain(wide[:1])[0]
+    assert len(item.compare_with_memory()) == 8
+    remembered = str(item).splitlines()[1]
+    assert remembered.endswith(", ...")
+    assert remembered.count("feature") == 6
+
+
+def test_compare_with_memory__text__as_it_is_but_not_longer_than_a_line():
+    words = ["leaf", "leafy", "stem", "s" + "tems" * 30]
+    pipe = make_pipeline(CountVectorizer(analyzer="char"), MultinomialNB())
+    clf = MemoryClassifier(lambda a, b: len(set(a) & set(b)) / len(set(a) | set(b)), pipe, 0.6).fit(words, [0, 1, 0, 1])
+    item = clf.explain(["leaf"])[0]
+    assert item.compare_with_memory() == [("", "leaf", words[item.memory_row])]
+    shown = clf.explain([words[3]])[0].compare_with_memory()[0][1]
+    assert len(shown) == 60
+    assert shown.endswith("…")
+
+
+def test_compare_with_memory__sparse_rows__are_not_shown():
+    rows = sp.csr_array(X)
+    item = MemoryClassifier(CosineSimilarity(), MultinomialNB(), 0.95).fit(rows, y).explain(rows[:1])[0]
+    assert item.compare_with_memory() == []
+    assert "remembered" not in str(item)
+
+
+def test_explanations__are_a_list_a_table_and_words():
+    shown = fit_flowers().explain(np.vstack([X[:2], FAR]))
+    text = str(shown)
+    assert text.splitlines()[0].split()[:4] == ["case", "answer", "known", "memory"]
+    assert "case 2: Unknown" in text
+    assert shown.to_frame()["known"].tolist() == [True, True, False]
+    assert len(shown[:2]) == 2
+    assert str(shown[:0]) == "no cases to explain"
+
+
+class FakeBound:
+    sentence = "At most 20 % are wrong."
+
+    def __init__(self, own):
+        self.own = own
+
+    def promise_for(self, memory):
+        return self.own
+
+
+@pytest.mark.parametrize(
+    ("own", "cases", "expected"),
+    [
+        (0.125, X[:1], "At most 20 % are wrong. For the cases of this memory: at most 12.5 %."),
+        (1.0, X[:1], "At most 20 % are wrong. For the cases of this memory: nothing is promised."),
+        (None, X[:1], "At most 20 % are wrong."),
+        (0.125, FAR, "At most 20 % are wrong."),
+    ],
+    ids=["memory", "vacuous", "none for memories", "unknown case"],
+)
+def test_promise__bound_of_the_classifier__is_shown(own, cases, expected):
+    clf = fit_flowers()
+    assert clf.explain(cases)[0].promise == ""
+    clf.bound_ = FakeBound(own)
+    item = clf.explain(cases)[0]
+    assert item.promise == expected
+    assert f"promise: {expected}" in str(item)
+    assert expected in item._repr_html_()

@@ -140,7 +140,7 @@ def two_colours(small: Array, chance: Array) -> tuple[Array, Array]:
 
 
 def planes(x: Array, leaf: Array, background: Array, chance: Array) -> Array:
-    """What the network sees: `CHANNELS` x height x width.
+    """The input of the network: `CHANNELS` x height x width.
 
     The tint of a pixel (two opponent colours) is a point in a plane. The plane is shifted, turned and scaled so that
     the background is 0 and the leaf 1. Adding grey (fog, frost) or scaling the contrast or the saturation of the

@@ -168,10 +168,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
         self.image_size_ = as_height_width(self.image_size, "image_size", least=8)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.features_: Any = None
-        self.scaler_: Any = None
-        if self.features is not None:
-            self.features_, self.scaler_ = fit_features(self.features, images, y)
+        self.features_, self.scaler_ = fit_features(self.features, images, y)
         F = self._scale_features(images)
         with own_randomness(self._device()):
             torch.manual_seed(seed)
@@ -272,10 +269,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores before the softmax, one column per class.
-
-        For two classes, the second's lead over the first.
-        """
+        """Scores before the softmax, one per class; of two classes, the second's lead."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import sysconfig
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -215,8 +214,9 @@ def _digest_package() -> str:
 
 def _is_own(module: str | None) -> bool:
     """Whether a module belongs to the user's own code, and not to memclf, another installed package or Python."""
-    if module == "__main__":
-        return True
-    file = str(vars(sys.modules.get(str(module), sys)).get("__file__") or "")
-    installed = "site-packages" in file or "dist-packages" in file or file.startswith(sysconfig.get_path("stdlib"))
-    return bool(file) and not installed and str(module).partition(".")[0] != "memclf"
+    package = str(module).partition(".")[0]
+    if package == "memclf" or package in sys.stdlib_module_names:
+        return False
+    loaded = sys.modules.get(str(module))  # code that was run from a text is in no module
+    file = "" if loaded is None else str(vars(loaded).get("__file__"))
+    return "site-packages" not in file and "dist-packages" not in file

@@ -176,6 +176,5 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
     if not images.has_memory:
         return compute(images)
-    # The code that reads and embeds images belongs to the name, since rows may last on disk.
-    made = (f"embedding {network.backbone_digest()}", network.architecture.get("backbone"), Examples, Network.embed)
-    return np.asarray(images.compute_once(Computation(*made), compute))
+    what = Computation(f"embedding {network.backbone_digest()}", network.architecture.get("backbone"))
+    return np.asarray(images.compute_once(what, compute))

@@ -203,6 +203,17 @@ def test_a_splitter_may_cut_the_folds():
     assert [len(held) for _, held in cut] == [23, 22, 22, 22]
 
 
+def test_a_list_of_folds_may_hold_masks():
+    half = np.arange(len(y)) % 2 == 0
+    pairs = FoldPlan.create([(half, ~half)], None, len(y)).split(y, np.arange(len(y)), None)
+    np.testing.assert_array_equal(pairs[0][1], np.flatnonzero(~half))
+
+
+def test_a_splitter_that_fails_for_another_reason_is_not_explained_away():
+    with pytest.raises(ValueError, match="n_splits=500"):
+        wine(answer=PRODUCT, cv=KFold(500)).fit(X, y)
+
+
 def test_a_splitter_that_needs_groups_says_so():
     with pytest.raises(ValueError, match=r"cv=GroupKFold\(.*\) needs groups: fit\(X, y, groups=...\)"):
         wine(answer=PRODUCT, cv=GroupKFold(3)).fit(X, y)

@@ -272,7 +272,13 @@ def _fit_one(
 
 def _remedy_for_data(X: Any, error: Exception) -> str:
     """What may help where an estimator fails because of what the cases hold; "" if it seems to fail otherwise."""
-    values, message = _as_numbers(X), str(error).lower()
+    message = str(error).lower()
+    if (isinstance(X, Collection) or (isinstance(X, np.ndarray) and X.ndim > 2)) and "dim" in message:
+        return (
+            "The cases are images, and this estimator takes rows of numbers. Give a network (ImageClassifier), or a "
+            "pipeline that measures images first, as make_pipeline(PatchColour(), LogisticRegression())."
+        )
+    values = _as_numbers(X)
     if values is None and any(word in message for word in ("float", "dtype", "numeric", "number")):
         first = "TfidfVectorizer()" if _are_texts(X) else "OneHotEncoder(handle_unknown='ignore')"
         return (

@@ -59,7 +59,7 @@ def test_folds_hold_every_case_out_once_and_mix_the_classes():
 
 
 @pytest.mark.parametrize("labels", [y, np.arange(len(y)) // 2], ids=["few classes", "classes smaller than the folds"])
-def test_groups_stay_together_and_everybody_is_held_out(labels):
+def test_split__groups__stay_together_and_every_case_is_held_out(labels):
     cut = FoldPlan.create(3, GROUPS, len(y)).split(labels, np.arange(len(y)), 0)
     for rest, held in cut:
         assert not set(GROUPS[rest]) & set(GROUPS[held])
@@ -111,7 +111,7 @@ def measured(objects, seed):
     return truth[of] + rng.normal(0, 0.05, (3 * objects, 5)), (truth[:, 0] > 0)[of].astype(int), of
 
 
-def test_repeated_measurements_break_the_promise_of_conformal_thresholds_unless_grouped():
+def test_conformal_thresholds__repeated_measurements__need_groups():
     found = {False: [], True: []}
     for seed in range(6):
         A, b, of = measured(100, seed)

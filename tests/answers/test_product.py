@@ -12,18 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from memclf import MemoryClassifier
 from memclf.answers import ProductAnswer
-from memclf.answers.base import balance_probabilities
-from memclf.answers.product import (
-    FADING,
-    FLOOR,
-    LOCAL,
-    MEMORY,
-    PRIOR,
-    HeldOut,
-    Opinions,
-    combine,
-    learn_weights,
-)
+from memclf.answers.base import FLOOR, HeldOut, Opinions, balance_probabilities
+from memclf.answers.product import FADING, LOCAL, MEMORY, PRIOR, combine, learn_weights
 from memclf.local.competence import Calibration
 from memclf.similarity import RBFSimilarity
 

@@ -80,6 +80,9 @@ CATALOGUE: dict[str, CatalogueEntry] = {
     )
 }
 
+#: The names of those that the paper compares; the first is the one that it trains with every recipe.
+PAPER_BACKBONES = ("resnet50", "resnet18", "resnet34", "vgg11", "vgg16")
+
 #: The names of those whose weights are bundled.
 BUNDLED = tuple(name for name, entry in CATALOGUE.items() if entry.weights is not None)
 

@@ -35,7 +35,8 @@ def check(model: Any) -> None:
     """Raise an error if a fitted part was changed, or does not belong to the others."""
     sealed: dict[str, Content] = model._sealed
     try:
-        changed = [n for n, before in sealed.items() if not same_content(before, digest_content(getattr(model, n)))]
+        now = {name: digest_content(getattr(model, name)) for name in sealed}
+        changed = [name for name, before in sealed.items() if not same_content(before, now[name])]
         found = [f"{name} was changed after the fit" for name in changed]
         found = found or [f"{name} does not belong to the other parts" for name in find_problems(model)]
     except Exception as error:

@@ -19,8 +19,8 @@ class Collection(ABC):
     @abstractmethod
     def __getitem__(self, index: Any) -> Any: ...
 
-    def __iter__(self) -> Iterator[Any]:
-        return (self[position] for position in range(len(self)))
+    @abstractmethod
+    def __iter__(self) -> Iterator[Any]: ...
 
     @abstractmethod
     def remembered(self, memory: Memory | None = None) -> Self:
@@ -45,6 +45,10 @@ class Collection(ABC):
     @abstractmethod
     def corrupted(self, name: str, severity: int) -> Self:
         """The same cases under a corruption."""
+
+    def corruption_labels(self) -> dict[str, dict[str, Any]]:
+        """The label, family and row (in reports) of each corruption, by name; {} where there are none."""
+        return {}
 
     @abstractmethod
     def perturbed(self, *, seed: int) -> Self:

@@ -12,6 +12,8 @@ from typing import Any
 from joblib.hashing import NumpyHasher
 from sklearn.base import BaseEstimator
 
+from memclf._version import __version__
+
 IDLE = ("n_jobs", "verbose")  # parameters that change no number
 
 
@@ -60,7 +62,7 @@ class Computation:
         """
         if self._unhashable:
             return None
-        start = f"{_version('memclf')} {sys.version_info[:2]} {self._digest}"
+        start = f"{__version__} {sys.version_info[:2]} {self._digest}"
         digest = hashlib.blake2b(start.encode(), digest_size=16)
         try:
             for part in _describe_code(self._code):

@@ -187,6 +187,8 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
         store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
         store.put("versions", list_versions())
     store.put("data", {"kind": kind, "note": describe_data(X)})
+    if isinstance(X, Collection):
+        store.put("corruption_labels", X.corruption_labels())
     models = {tuple(each["name"]): each for each in store.get("models") or []}
     for each in contenders:
         about = {"description": describe_model(each.estimator), "settings": list_settings(each.estimator)}

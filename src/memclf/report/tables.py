@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from memclf.evaluate.intervals import Interval
-from memclf.report import words
+from memclf.report import formats
 
 Mark: TypeAlias = Literal["", "win", "lose", "tie"]
 SIGNS = {"": "", "win": "▲", "lose": "▼", "tie": "="}
@@ -38,19 +38,19 @@ class Number:
 
     @property
     def known(self) -> bool:
-        return not words.missing(self.value)
+        return not formats.missing(self.value)
 
     @property
     def text(self) -> str:
         if self.plain:
             return f"{self.value:.{self.digits}f}" if self.known else "–"
-        return words.points(self.value, self.digits) if self.signed else words.percent(self.value, self.digits)
+        return formats.points(self.value, self.digits) if self.signed else formats.percent(self.value, self.digits)
 
     @property
     def interval(self) -> str:
-        if not self.known or words.missing(self.low) or words.missing(self.high):
+        if not self.known or formats.missing(self.low) or formats.missing(self.high):
             return ""
-        write = words.points if self.signed else words.percent
+        write = formats.points if self.signed else formats.percent
         return f"{write(self.low)} to {write(self.high)}"
 
     @property
@@ -182,7 +182,7 @@ def to_csv(table: Table) -> str:
 
 
 def _plain(value: float | None) -> str:
-    return "" if words.missing(value) else f"{100 * float(value or 0):.2f}"
+    return "" if formats.missing(value) else f"{100 * float(value or 0):.2f}"
 
 
 LATEX = {

@@ -201,7 +201,7 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
     if sample_weight is not None and has_fit_parameter(similarity, "sample_weight"):
         extra["sample_weight"] = sample_weight
     if isinstance(similarity, Similarity):
-        return similarity.fit_describe(_argument(similarity, X), y, **extra)
+        return similarity.fit_describe(_argument(similarity, similarity.fit_describe, X), y, **extra)
     similarity.fit(Cases.of(X).data, y, **extra)
     return describe(similarity, X)
 
@@ -209,7 +209,7 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
 def describe(similarity: Any, X: Any) -> Any:
     """Descriptions of the cases by any fitted similarity that keeps the contract."""
     if isinstance(similarity, Similarity):
-        return similarity.describe(_argument(similarity, X))
+        return similarity.describe(_argument(similarity, similarity.describe, X))
     return Cases.of(X).remember((similarity,), lambda some: similarity.describe(some.data))
 
 
@@ -223,14 +223,12 @@ def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
 
 def trust(similarity: Any, X: Any) -> Any:
     """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
-    return similarity.trust(Cases.of(X).data) if isinstance(similarity, Trusts) else None
+    return similarity.trust(_argument(similarity, similarity.trust, X)) if isinstance(similarity, Trusts) else None
 
 
-def _argument(similarity: Any, X: Any) -> Any:
-    """memclf's own similarities take `Cases`, which remember descriptions; a user's `describe` takes plain data."""
-    own = isinstance(similarity, Similarity) and all(
-        method.__module__.startswith("memclf.") for method in (type(similarity).describe, type(similarity).fit_describe)
-    )
+def _argument(similarity: Any, method: Any, X: Any) -> Any:
+    """memclf's own methods take `Cases`, which remember descriptions; those of a user's own class take plain data."""
+    own = isinstance(similarity, Similarity) and str(method.__module__).startswith("memclf.")
     return Cases.of(X) if own else Cases.of(X).data
 
 

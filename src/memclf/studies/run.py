@@ -30,7 +30,8 @@ from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
-from memclf.vision.corruptions import REGISTRY
+from memclf.vision.nets.catalogue import CATALOGUE
+from memclf.vision.nets.recipes import RECIPES
 
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
@@ -174,6 +175,10 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         "generated_note": study.generated_note,
         "settings": settings.used(),
         "versions": list_versions(),
+        "training_labels": {
+            "recipes": {name: recipe.label for name, recipe in RECIPES.items()},
+            "backbones": {name: entry.label for name, entry in CATALOGUE.items()},
+        },
     }
     for key, value in facts.items():
         store.put(key, value)
@@ -199,7 +204,6 @@ def conclude(
                 data.test,
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
-                families={name: each.family for name, each in REGISTRY.items()},
                 seed=settings.seeds[0],
             )
         except Exception as error:  # after hours of work a report without pictures is better than none

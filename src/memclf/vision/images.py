@@ -17,7 +17,7 @@ from memclf.cases.containers import chunks, object_array
 from memclf.exceptions import ImageError
 from memclf.vision.cache import PixelCache, digest_image
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
-from memclf.vision.corruptions.apply import MIN_SIDE, check
+from memclf.vision.corruptions.apply import MIN_SIDE, REGISTRY, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
 from memclf.vision.files import MAX_BYTES, MAX_PIXELS, Pixels, as_height_width, as_rgb, read_image
 
@@ -231,6 +231,12 @@ class ImageCollection(Collection):
         lasting = None if self._memory is None else self._memory.rows.store
         new._memory, new._rows, new._version = None, None, ()
         return new if lasting is None else new.remembered(Memory(len(self), lasting))
+
+    def corruption_labels(self) -> dict[str, dict[str, Any]]:
+        """Label, family and row in the paper (or None) of each corruption, by name."""
+        return {
+            each.name: {"label": each.label, "family": each.family, "row": each.paper_row} for each in REGISTRY.values()
+        }
 
     def perturbed(self, *, seed: int = 0) -> Self:
         """The same images, changed a little in ways that are no corruptions; see `perturbations`.

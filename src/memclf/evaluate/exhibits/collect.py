@@ -72,7 +72,6 @@ def write_exhibits(
     *,
     make: Make,
     train: tuple[Any, Any] | None = None,
-    families: dict[str, str] | None = None,
     seed: int = 0,
     n_routes: int = 9,
     n_overlays: int = 4,
@@ -108,8 +107,6 @@ def write_exhibits(
         The test cases under it.
     train : (cases, labels) or None
         What the memory classifier was fitted on, to show cases of the clusters.
-    families : dict or None
-        The family (noise, blur …) of each corruption, in order.
     seed : int
     n_routes, n_overlays : int
 
@@ -130,7 +127,7 @@ def write_exhibits(
         **({"opening": opening} if opening is not None else {}),
         "memories": collector.memories(rng[2], {route["nearest"] for route in routes}),
         "routes": routes,
-        "overlays": collector.overlays(rng[3], n_overlays, families or {}),
+        "overlays": collector.overlays(rng[3], n_overlays),
         "hardest": collector.hardest(rng[4]),
         "local": {"memories": len(clf.memory_indices_), "classifiers": len(np.unique(clf.pool_.trained_with))},
     }
@@ -283,12 +280,13 @@ class _Collector:
         started = {"started": "global"} if pool.origins[home] == "global" else {}
         return {"who": "shared", "with": sharing, **found, **started} if sharing else {"who": "own", **found, **started}
 
-    def overlays(self, rng: np.random.Generator, n: int, families: dict[str, str]) -> list[dict[str, Any]]:
+    def overlays(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:
         feature = self.feature
         if feature is None or n < 1 or not isinstance(self.test, Collection):
             return []
         candidates = rng.permutation(containers.count(self.test))[:CANDIDATES].tolist()
         case = max(candidates, key=lambda row: self._much_to_see(feature, row))
+        families = {name: each["family"] for name, each in self.test.corruption_labels().items()}
         shown: list[dict[str, Any]] = []
         for number, condition in enumerate([CLEAN, *choose_different(self.mine, families)][:n]):
             images = self._cases(condition)

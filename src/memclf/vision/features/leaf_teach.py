@@ -23,9 +23,7 @@ WIDTHS = (16, 16, 24, 32)  # channels at a half, a quarter, an eighth and a sixt
 HIDDEN = 24
 
 
-def teach(
-    cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None = None
-) -> Coefficients:
+def teach(cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None) -> Coefficients:
     """Coefficients for `leaf_net`, learned from outlined images.
 
     Parameters

@@ -176,5 +176,6 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
     if not images.has_memory:
         return compute(images)
-    digest, backbone = network.backbone_digest(), network.architecture.get("backbone")
-    return np.asarray(images.compute_once(Computation(f"embedding {digest}", backbone, embed_images), compute))
+    # The code that reads and embeds images belongs to the name, since rows may last on disk.
+    made = (f"embedding {network.backbone_digest()}", network.architecture.get("backbone"), Examples, Network.embed)
+    return np.asarray(images.compute_once(Computation(*made), compute))

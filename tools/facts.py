@@ -245,7 +245,9 @@ def report() -> Iterator[str]:
     yield from [f"  {each.at}  {each.text}" for each in found if not each.explained] or ["  none"]
     yield "\nWho imports whom:"
     parts = part_graph(modules, graph)
-    yield from (f"  {part:12}{', '.join(sorted(parts[part])) or '-'}" for part in TopologicalSorter(parts).static_order())
+    yield from (
+        f"  {part:12}{', '.join(sorted(parts[part])) or '-'}" for part in TopologicalSorter(parts).static_order()
+    )
     yield "\nCycles between modules or packages, imports inside functions and for types included:"
     yield from [f"  {' -> '.join(cycle)}" for cycle in all_cycles(modules)] or ["  none"]
     yield f"\nModules over {LONG_MODULE} lines:"

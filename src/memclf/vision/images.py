@@ -233,7 +233,7 @@ class ImageCollection(Collection):
         return new if lasting is None else new.remembered(Memory(len(self), lasting))
 
     def corruption_labels(self) -> dict[str, dict[str, Any]]:
-        """The label, the family and the row in the paper's tables (or None) of each corruption, by name."""
+        """Label, family and row in the paper (or None) of each corruption, by name."""
         return {
             each.name: {"label": each.label, "family": each.family, "row": each.paper_row} for each in REGISTRY.values()
         }

@@ -268,7 +268,7 @@ def test_product_answer__answers__are_made_of_what_they_say():
     np.testing.assert_array_equal(found.labels_share, rule.weights_[MEMORY])
 
 
-def test_product_answer__far_cases__are_incompetent_and_the_classifier_does_not_count():
+def test_product_answer__far_cases__low_competence_and_no_share_of_the_classifier():
     found = fitted(ProductAnswer(), fallback="nearest").answers(NEW)
     assert found.competence[-5:].max() < 0.02
     assert found.share[-5:].max() < 1e-3

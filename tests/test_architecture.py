@@ -6,9 +6,9 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
-import facts
 import pytest
 
+import facts
 import memclf
 from memclf.answers import RULES
 from memclf.bounds import KINDS

@@ -241,7 +241,7 @@ def report() -> Iterator[str]:
     yield f"\nMemoryClassifier has {dict(widths)[FRONT_DOOR]} parameters (at most {MOST_PARAMETERS}). The widest:"
     yield from (f"  {count:6}  {name}" for name, count in widths[:8])
     found = probes(modules)
-    yield f"\n{len(found)} literal hasattr, getattr, setattr or delattr (at most {MOST_PROBES}); those without a reason:"
+    yield f"\n{len(found)} literal hasattr, getattr, setattr, delattr (at most {MOST_PROBES}); those without a reason:"
     yield from [f"  {each.at}  {each.text}" for each in found if not each.explained] or ["  none"]
     yield "\nWho imports whom:"
     parts = part_graph(modules, graph)

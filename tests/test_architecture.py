@@ -1,5 +1,6 @@
 """The facts that `make facts` prints, the tables of docs/architecture.md, and what importing memclf loads."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -105,11 +106,24 @@ def test_files_of_everyday_changes_exist():
         assert path.parent.is_dir() if path.stem == "NEW" else path.is_file(), name
 
 
+def mentions(tree: ast.Module) -> set[str]:
+    """What a file names: whole strings except docstrings, and what it defines or imports."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    docs = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)}
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            found.add(node.value)
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.alias):
+            found.add(node.name)
+    return found
+
+
 def files_that_list(registry):
     """Files that name at least half of the entries of a registry: a new entry would have to be added there."""
     names = [{name, entry.__name__} if isinstance(entry, type) else {name} for name, entry in registry.items()]
     for module in MODULES.values():
-        found = facts.mentions(module.tree)
+        found = mentions(module.tree)
         if sum(bool(each & found) for each in names) >= max(2, len(names) / 2):
             yield module.file
 

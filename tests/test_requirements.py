@@ -22,7 +22,7 @@ TOOLS = {"dev", "bench"}  # extras for working on memclf, not for using it
 # Packages that hold data, or that are looked for before they are used, are named in a call of one of these.
 NAMED_IN = {"find_spec", "files", "import_module", "importorskip"}
 NOT_OTHERS = {*sys.stdlib_module_names, "memclf"}
-RUN_AS_COMMANDS = {"ruff", "mypy", "build", "hatchling", "pytest-xdist"}  # by the Makefile
+RUN_AS_COMMANDS = {"ruff", "mypy", "build", "hatchling", "pytest-cov", "pytest-xdist"}  # by the Makefile
 
 
 def plain(name):

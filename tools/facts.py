@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -63,13 +63,12 @@ def read_modules(source: Path = SOURCE) -> dict[str, Module]:
     return found
 
 
-# ---------------------------------------------------------------------------------------------------------- imports
-
-
 def imported_names(tree: ast.Module) -> Iterator[str]:
     """What a file imports, wherever in it. `import_module` with an f-string may import all of a package: "p.*"."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"name the module in full: {ast.unparse(node)}")
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -137,9 +136,6 @@ def all_cycles(modules: Mapping[str, Module]) -> list[list[str]]:
     return [*find_cycles(graph), *packages]
 
 
-# ------------------------------------------------------------------------------------------------------ single files
-
-
 class Probe(NamedTuple):
     """A call as `getattr(x, "name")`, and whether a comment on its line or the line before says why."""
 
@@ -188,9 +184,6 @@ def long_summaries(modules: Mapping[str, Module]) -> list[str]:
     ]
 
 
-# ---------------------------------------------------------------------------------------- tables in docs/architecture
-
-
 def read_table(first: str) -> list[dict[str, str]]:
     """The rows of the table in docs/architecture.md whose first column is called `first`."""
     lines = ARCHITECTURE.read_text(encoding="utf-8").splitlines()
@@ -213,56 +206,44 @@ def everyday_changes() -> dict[str, list[str]]:
     return {row["change"]: quoted(row["files of src"]) for row in read_table("change")}
 
 
-def mentions(tree: ast.Module) -> set[str]:
-    """What a file names: whole strings except docstrings, and what it defines or imports."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    docs = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)}
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-            found.add(node.value)
-        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.alias):
-            found.add(node.name)
-    return found
+def listed(title: str, entries: Iterable[str]) -> list[str]:
+    return ["", f"{title}:", *([f"  {each}" for each in entries] or ["  none"])]
 
 
-# ------------------------------------------------------------------------------------------------------------- report
+def counted(counts: Iterable[tuple[str, int]]) -> list[str]:
+    return [f"{count:6,}  {name}" for name, count in counts]
 
 
 def report() -> Iterator[str]:
+    """All facts, line by line."""
     modules = read_modules()
-    graph = import_graph(modules)
-    lines = Counter()
+    lines: Counter[str] = Counter()
     for module in modules.values():
         lines[module.part] += len(module.lines)
-    yield f"{sum(lines.values()):,} lines of Python in {len(modules)} modules: "
-    yield from (f"  {count:6,}  {part}" for part, count in lines.most_common())
-    widths = sorted(signatures(modules).items(), key=lambda each: -each[1])
-    yield f"\nMemoryClassifier has {dict(widths)[FRONT_DOOR]} parameters (at most {MOST_PARAMETERS}). The widest:"
-    yield from (f"  {count:6}  {name}" for name, count in widths[:8])
+    title = f"{sum(lines.values()):,} lines of Python in {len(modules)} modules"
+    yield from listed(title, counted(lines.most_common()))
+    widths = signatures(modules)
+    title = f"MemoryClassifier has {widths[FRONT_DOOR]} parameters (at most {MOST_PARAMETERS}); the widest signatures"
+    yield from listed(title, counted(Counter(widths).most_common(8)))
     found = probes(modules)
-    yield f"\n{len(found)} literal hasattr, getattr, setattr, delattr (at most {MOST_PROBES}); those without a reason:"
-    yield from [f"  {each.at}  {each.text}" for each in found if not each.explained] or ["  none"]
-    yield "\nWho imports whom:"
-    parts = part_graph(modules, graph)
-    yield from (
-        f"  {part:12}{', '.join(sorted(parts[part])) or '-'}" for part in TopologicalSorter(parts).static_order()
-    )
-    yield "\nCycles between modules or packages, imports inside functions and for types included:"
-    yield from [f"  {' -> '.join(cycle)}" for cycle in all_cycles(modules)] or ["  none"]
-    yield f"\nModules over {LONG_MODULE} lines:"
-    long = [module for module in modules.values() if len(module.lines) > LONG_MODULE]
-    yield from [f"  {len(each.lines):6}  {each.name}" for each in long] or ["  none"]
-    yield f"\nLines over {LONG_LINE} characters:"
-    wide = [(each, number) for each in modules.values() for number, line in enumerate(each.lines, 1)
-            if len(line) > LONG_LINE]  # fmt: skip
-    yield from [f"  {module.at(number)}" for module, number in wide] or ["  none"]
-    summaries = Counter(at.split("/")[0].split(":")[0] for at in long_summaries(modules))
-    yield f"\n{sum(summaries.values())} docstrings whose first line is over {LONG_SUMMARY} characters:"
-    yield from [f"  {count:6}  {part}" for part, count in summaries.most_common()] or ["  none"]
-    yield f"\nEveryday changes and the files of src that they touch (at most {MOST_FILES}):"
-    yield from (f"  {change:28}{', '.join(files)}" for change, files in everyday_changes().items())
+    title = f"{len(found)} calls of {', '.join(PROBES)} with a literal name (at most {MOST_PROBES})"
+    yield from listed(f"{title}; without a reason", [f"{each.at}  {each.text}" for each in found if not each.explained])
+    parts = part_graph(modules, import_graph(modules))
+    order = TopologicalSorter(parts).static_order() if not find_cycles(parts) else sorted(parts)
+    yield from listed("Who imports whom", [f"{part:12}{', '.join(sorted(parts[part])) or '-'}" for part in order])
+    title = "Cycles between modules or packages, imports inside functions and for types included"
+    yield from listed(title, [" -> ".join(cycle) for cycle in all_cycles(modules)])
+    long = [(each.name, len(each.lines)) for each in modules.values() if len(each.lines) > LONG_MODULE]
+    yield from listed(f"Modules over {LONG_MODULE} lines", counted(long))
+    numbered = [(each, number, line) for each in modules.values() for number, line in enumerate(each.lines, 1)]
+    wide = [each.at(number) for each, number, line in numbered if len(line) > LONG_LINE]
+    yield from listed(f"Lines over {LONG_LINE} characters", wide)
+    summaries = Counter(re.split("[/:]", at)[0] for at in long_summaries(modules))
+    title = f"{summaries.total()} docstrings whose first line is over {LONG_SUMMARY} characters"
+    yield from listed(title, counted(summaries.most_common()))
+    title = f"Everyday changes and the files of src that they touch (at most {MOST_FILES})"
+    yield from listed(title, [f"{change:28}{', '.join(files)}" for change, files in everyday_changes().items()])
 
 
 if __name__ == "__main__":
-    print("\n".join(report()))
+    print(*report(), sep="\n")

@@ -40,7 +40,7 @@ class Choices:
 def log_trees(n: int, n_features: int, n_labels: int, cuts: int) -> float:
     """ln of the number of ways in which decision trees can label n cases.
 
-    Each cut picks a feature and one of n + 1 places, each leaf a label. Trees of depth d have ``2**d - 1`` cuts at most.
+    Each cut picks a feature and one of n + 1 places, each leaf a label. Trees of depth d have up to ``2**d - 1`` cuts.
 
     >>> round(log_trees(1153, 3, 3, cuts=7), 1)
     65.8

@@ -23,13 +23,9 @@ WIDTHS = (16, 16, 24, 32)  # channels at a half, a quarter, an eighth and a sixt
 HIDDEN = 24
 
 
-<<<<<<< HEAD
 def teach(
     cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None = None
 ) -> Coefficients:
-=======
-def teach(cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None) -> Coefficients:
->>>>>>> daab6224c6cf3604562c68e90913f595060da91f
     """Coefficients for `leaf_net`, learned from outlined images.
 
     Parameters

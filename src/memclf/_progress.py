@@ -18,7 +18,7 @@ def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) 
 
     With ``verbose=None`` a bar is shown on a terminal only, and only for work that takes longer than a second.
     """
-    if verbose == 0 or (verbose is None and not sys.stderr.isatty()):
+    if not is_shown(verbose):
         yield from items
         return
     started, display, task = time.monotonic(), None, None
@@ -40,6 +40,11 @@ def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) 
             _shown.clear()
         elif task is not None and _shown:
             _shown[0].remove_task(task)
+
+
+def is_shown(verbose: int | None) -> bool:
+    """Whether progress is shown: when it is asked for, or by default (None) on a terminal."""
+    return sys.stderr.isatty() if verbose is None else bool(verbose)
 
 
 def _new_display() -> Any:

@@ -38,7 +38,7 @@ def test_terms__of_the_studies__have_the_sizes_of_the_specification(name):
     ("d", "m", "k", "n", "expected"), [(3, 3, 3, 1153, 65.8), (3, 2, 5, 1397, 68.4), (5, 2, 5, 1397, 297.5)]
 )
 def test_log_trees__of_the_studies__is_that_of_the_specification(d, m, k, n, expected):
-    assert formulas.log_trees(n, m, k, depth=d) == pytest.approx(expected, abs=0.05)
+    assert formulas.log_trees(n, m, k, cuts=2**d - 1) == pytest.approx(expected, abs=0.05)
 
 
 def test_log_trees__stumps__is_at_least_the_enumeration():
@@ -48,7 +48,7 @@ def test_log_trees__stumps__is_at_least_the_enumeration():
         for cut in (0.5, 1.5, 2.5, 3.5, 4.5)
         for left, right in itertools.product((0, 1, 2), repeat=2)
     }
-    assert math.log(len(stumps)) <= formulas.log_trees(4, 1, 3, depth=1)
+    assert math.log(len(stumps)) <= formulas.log_trees(4, 1, 3, cuts=1)
 
 
 def test_log_selectors__few_cases__equals_the_enumeration():
@@ -205,12 +205,6 @@ def test_erratum_b6__distance_from_the_mean__can_exceed_the_length():
     away = np.linalg.norm(vectors - vectors.mean(axis=0), axis=1).max()
     assert away > np.linalg.norm(vectors, axis=1).max()
     assert away <= math.sqrt(n)
-
-
-def test_cascade_confidence__rho_above_its_limit__is_refused():
-    with pytest.raises(ValueError, match="at most 1 / \\(q \\+ 1\\)"):
-        formulas.cascade_confidence(1000, 3, DELTA, rho=0.3)
-    assert formulas.cascade_confidence(1000, 3, DELTA, rho=0.1) > formulas.cascade_confidence(1000, 3, DELTA)
 
 
 def test_binomial_upper__few_errors__is_the_risk_that_rarely_shows_them():

@@ -65,13 +65,13 @@ def table(tmp_path):
     return file
 
 
-def test_a_table_gives_the_bound_of_the_library(clf, model, table):
+def test_bound__table__is_the_bound_of_the_library(clf, model, table):
     shown = bound(model, table)
     assert shown.exit_code == 0, shown.output
     assert shown.output.strip() == str(generalization_bound(clf, X, Y))
 
 
-def test_an_npz_file_does_too(clf, model, tmp_path):
+def test_bound__npz_file__is_the_bound_of_the_library(clf, model, tmp_path):
     np.savez(tmp_path / "cases.npz", X=X, y=Y)
     shown = bound(model, tmp_path / "cases.npz", "--delta", "0.1", "--given", "memories", "--given", "similarity")
     assert shown.exit_code == 0, shown.output
@@ -79,7 +79,7 @@ def test_an_npz_file_does_too(clf, model, tmp_path):
     assert shown.output.strip() == str(wanted)
 
 
-def test_all_means_every_kind_but_held_out_and_what_is_vacuous_says_so(model, table):
+def test_bound__kind_all__is_every_kind_but_held_out(model, table):
     shown = bound(model, table, "--kind", "all", "--kind", "compression")
     assert shown.exit_code == 0, shown.output
     kinds = ("compression", "direct", "cascade", "paper-min", "paper")
@@ -88,7 +88,7 @@ def test_all_means_every_kind_but_held_out_and_what_is_vacuous_says_so(model, ta
     assert sentences[-1].endswith("vacuous, it promises nothing.")
 
 
-def test_files_hold_the_bounds_and_their_picture(clf, model, table, tmp_path):
+def test_bound__json_and_plot__are_written(clf, model, table, tmp_path):
     out = bound(model, table, "--kind", "all", "--json", tmp_path / "b.json", "--plot", tmp_path / "b.png")
     assert out.exit_code == 0, out.output
     found = json.loads((tmp_path / "b.json").read_text())
@@ -97,7 +97,7 @@ def test_files_hold_the_bounds_and_their_picture(clf, model, table, tmp_path):
     assert (tmp_path / "b.png").read_bytes()[:4] == b"\x89PNG"
 
 
-def test_labels_may_be_words_whatever_they_look_like(tmp_path):
+def test_bound__labels_that_look_like_numbers__are_read_as_words(tmp_path):
     words = np.array(["NA", "01"])[Y]
     memclf.save(classifier().fit(X, words), tmp_path / "model")
     table_of(X, Y, kind=words).drop(columns="label").to_csv(tmp_path / "cases.csv", index=False)
@@ -106,12 +106,12 @@ def test_labels_may_be_words_whatever_they_look_like(tmp_path):
     assert "at most" in shown.output
 
 
-def test_labels_may_be_written_as_other_numbers_than_they_are(clf, model, tmp_path):
+def test_bound__whole_labels_written_as_floats__are_matched(clf, model, tmp_path):
     table_of(X, Y.astype(float)).to_csv(tmp_path / "cases.csv", index=False)
     assert bound(model, tmp_path / "cases.csv").output.strip() == str(generalization_bound(clf, X, Y))
 
 
-def test_a_table_with_names_may_have_its_columns_in_another_order_and_more_of_them(tmp_path):
+def test_bound__columns_in_other_order__are_found_by_name(tmp_path):
     colour = np.array(["1", "2"])[Y]  # words that look like numbers
     sown = pd.to_datetime("2026-03-01") + pd.to_timedelta(np.arange(N) % 30, unit="D")
     cases = table_of(X, Y, colour=colour, sown=sown, soil=pd.Categorical(colour))
@@ -131,7 +131,7 @@ def test_a_table_with_names_may_have_its_columns_in_another_order_and_more_of_th
     assert "names no columns; give a .csv file" in plain(bound(tmp_path / "model", tmp_path / "cases.npz"))
 
 
-def test_held_out_wants_other_cases_and_the_others_want_the_same(model, table, tmp_path):
+def test_bound__wrong_cases_for_the_kind__are_refused(model, table, tmp_path):
     others = tmp_path / "others.csv"
     table_of(*draw(1)).to_csv(others, index=False)
     shown = bound(model, others, "--kind", "held-out")
@@ -143,7 +143,7 @@ def test_held_out_wants_other_cases_and_the_others_want_the_same(model, table, t
         assert message in plain(shown)
 
 
-def test_a_kind_that_is_not_defined_is_named_and_the_others_are_shown(tmp_path):
+def test_bound__undefined_kind__is_named_and_others_are_shown(tmp_path):
     """Thirty memories for forty cases: the printed bound takes the root of a negative number."""
     few, y = X[:40], Y[:40]
     clf = MemoryClassifier(RBFSimilarity(gamma=50.0), DummyClassifier(), n_memories=30, threshold=1e-9, random_state=0)
@@ -169,7 +169,7 @@ def test_a_kind_that_is_not_defined_is_named_and_the_others_are_shown(tmp_path):
         (["--json", "/nowhere/at/all.json"], "there is no folder /nowhere/at"),
     ],
 )
-def test_options_that_make_no_sense_end_in_one_line(model, table, options, message):
+def test_bound__wrong_option__is_one_line(model, table, options, message):
     shown = bound(model, table, *options)
     assert shown.exit_code == 1
     assert message in plain(shown)
@@ -177,7 +177,7 @@ def test_options_that_make_no_sense_end_in_one_line(model, table, options, messa
     assert len(shown.stderr.strip().splitlines()) == 1
 
 
-def test_random_labels_are_called_a_heuristic(tmp_path):
+def test_bound__random_labels__are_called_a_heuristic(tmp_path):
     tree = classifier().set_params(estimator=DecisionTreeClassifier(max_depth=1))
     noisy = np.where(np.random.default_rng(0).random(N) < 0.2, 1 - Y, Y)
     memclf.save(tree.fit(X, noisy), tmp_path / "model")
@@ -198,14 +198,14 @@ def test_random_labels_are_called_a_heuristic(tmp_path):
         ("", "No columns to parse"),
     ],
 )
-def test_tables_that_do_not_fit_say_what_is_wrong(model, tmp_path, content, message):
+def test_bound__wrong_table__says_what_is_wrong(model, tmp_path, content, message):
     (tmp_path / "cases.csv").write_text(content)
     shown = bound(model, tmp_path / "cases.csv")
     assert shown.exit_code == 1
     assert message in plain(shown)
 
 
-def test_files_of_arrays_that_do_not_fit_say_what_is_wrong(model, tmp_path):
+def test_bound__wrong_npz_file__says_what_is_wrong(model, tmp_path):
     file = tmp_path / "cases.npz"
     np.savez(file, X=X)
     assert "holds no array 'y'; it holds 'X'" in plain(bound(model, file))
@@ -219,7 +219,7 @@ def test_files_of_arrays_that_do_not_fit_say_what_is_wrong(model, tmp_path):
     assert "error:" in shown.output
 
 
-def test_other_files_and_other_models_are_refused(model, tmp_path):
+def test_bound__other_files_and_models__are_refused(model, tmp_path):
     (tmp_path / "cases.txt").write_text("?")
     assert "this classifier takes a .csv table or a .npz file" in plain(bound(model, tmp_path / "cases.txt"))
     assert "there is no file or folder" in plain(bound(model, tmp_path / "nothing.csv"))
@@ -228,7 +228,7 @@ def test_other_files_and_other_models_are_refused(model, tmp_path):
     assert "holds a MemorySelector" in plain(bound(tmp_path / "selector", tmp_path / "cases.txt"))
 
 
-def test_without_pandas_tables_name_the_extra(model, table, monkeypatch):
+def test_bound__no_pandas__names_the_extra(model, table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert 'needs pandas: pip install "memclf[tables]"' in plain(bound(model, table))
 
@@ -259,7 +259,7 @@ def pictures(tmp_path_factory):
     return folder
 
 
-def test_classifiers_of_images_take_folders_lists_and_arrays(pictures, tmp_path):
+def test_bound__images__are_read_from_folders_lists_and_arrays(pictures, tmp_path):
     from memclf.vision import ImageCollection
 
     train = ImageCollection.from_folder(pictures / "train")
@@ -271,13 +271,13 @@ def test_classifiers_of_images_take_folders_lists_and_arrays(pictures, tmp_path)
     assert shown[0].output == shown[1].output == shown[2].output
 
 
-def test_images_without_labels_and_tables_without_images_are_refused(pictures, tmp_path):
+def test_bound__images_without_labels__are_refused(pictures, tmp_path):
     assert "one subfolder per class would tell them" in plain(bound(pictures / "model", pictures / "train" / "red"))
     table_of(X, Y).to_csv(tmp_path / "cases.csv", index=False)
     assert "say which one holds the paths" in plain(bound(pictures / "model", tmp_path / "cases.csv"))
 
 
-def test_types_that_loading_needs_must_be_trusted(pictures, tmp_path):
+def test_bound__untrusted_type__names_the_option(pictures, tmp_path):
     from memclf.vision import ImageClassifier, ImageCollection
     from memclf.vision.features import PatchColour
     from pictures import tiny
@@ -294,19 +294,19 @@ def test_types_that_loading_needs_must_be_trusted(pictures, tmp_path):
     assert "vacuous, it promises nothing." in shown.output
 
 
-def test_kinds_about_different_cases_are_not_mixed(model, table):
+def test_bound__held_out_with_another_kind__is_refused(model, table):
     shown = bound(model, table, "--kind", "held-out", "--kind", "compression")
     assert shown.exit_code == 1
     assert "ask for it by itself" in plain(shown)
 
 
-def test_a_complexity_may_be_a_number(model, table):
+def test_bound__complexity__may_be_a_number(model, table):
     shown = bound(model, table, "--complexity", "0.1")
     assert shown.exit_code == 0
     assert "as given" in plain(shown)
 
 
-def test_empty_files_and_other_separators_are_named(model, tmp_path):
+def test_bound__empty_file_or_other_separator__is_named(model, tmp_path):
     empty = tmp_path / "empty.csv"
     empty.write_text("")
     assert f"{empty.name} cannot be read as a table" in plain(bound(model, empty))

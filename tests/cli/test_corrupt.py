@@ -40,7 +40,7 @@ def contents(out):
     return {path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def test_every_image_appears_under_every_condition_and_nothing_else(folder, tmp_path):
+def test_corrupt__folder__has_every_image_under_every_condition(folder, tmp_path):
     shown = run(folder, "--out", tmp_path / "out", *TWO)
     assert shown.exit_code == 0, shown.output
     assert "12 files written, 0 were there already" in shown.output
@@ -49,21 +49,21 @@ def test_every_image_appears_under_every_condition_and_nothing_else(folder, tmp_
     assert set(contents(tmp_path / "out")) == wanted
 
 
-def test_a_copy_holds_the_pixels_of_corrupt_with_the_path_as_key(folder, tmp_path):
+def test_corrupt__copy__has_the_pixels_of_the_library(folder, tmp_path):
     run(folder, "--out", tmp_path / "out", *TWO, "--seed", 4)
     clean = np.asarray(Image.open(folder / "rust/a b/3.png"))
     copy = np.asarray(Image.open(tmp_path / "out/gaussian_noise/5/rust/a b/3.png"))
     np.testing.assert_array_equal(copy, corrupt(clean, "gaussian_noise", 5, seed=4, key="rust/a b/3.png"))
 
 
-def test_workers_and_the_place_of_the_folder_do_not_matter(folder, tmp_path):
+def test_corrupt__other_workers_or_place__same_files(folder, tmp_path):
     run(folder, "--out", tmp_path / "one", *TWO)
     moved = folder.rename(tmp_path / "elsewhere")
     assert run(moved, "--out", tmp_path / "two", *TWO, "--workers", 2).exit_code == 0
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
-def test_quality_gives_jpeg(folder, tmp_path):
+def test_corrupt__quality__gives_jpeg(folder, tmp_path):
     assert run(folder, "--out", tmp_path / "out", *TWO, "--quality", 85).exit_code == 0
     with Image.open(tmp_path / "out/contrast/1/healthy/1.jpg") as image:
         assert image.format == "JPEG"
@@ -72,7 +72,7 @@ def test_quality_gives_jpeg(folder, tmp_path):
     assert "quality must be from 1 to 100, or None for PNG, got 101" in shown.output
 
 
-def test_a_second_run_writes_nothing_and_conditions_can_be_added(folder, tmp_path):
+def test_corrupt__second_run__writes_only_new_conditions(folder, tmp_path):
     out = tmp_path / "out"
     run(folder, "--out", out, *TWO)
     before = contents(out)
@@ -84,7 +84,7 @@ def test_a_second_run_writes_nothing_and_conditions_can_be_added(folder, tmp_pat
     assert before.items() < contents(out).items()
 
 
-def test_an_image_that_has_changed_since_is_corrupted_anew(folder, tmp_path):
+def test_corrupt__changed_image__is_corrupted_again(folder, tmp_path):
     out = tmp_path / "out"
     run(folder, "--out", out, *TWO)
     later = time.time() + 10
@@ -100,7 +100,7 @@ def test_an_image_that_has_changed_since_is_corrupted_anew(folder, tmp_path):
         (["--quality", "85"], "begun with quality=None; this run has quality=85"),
     ],
 )
-def test_files_of_different_settings_are_never_mixed(folder, tmp_path, changed, message):
+def test_corrupt__other_settings__are_refused(folder, tmp_path, changed, message):
     out = tmp_path / "out"
     run(folder, "--out", out, *TWO)
     before = contents(out)
@@ -111,7 +111,7 @@ def test_files_of_different_settings_are_never_mixed(folder, tmp_path, changed, 
     assert contents(out) == before
 
 
-def test_another_source_or_a_lost_file_of_settings_is_refused(folder, tmp_path):
+def test_corrupt__other_source_or_lost_settings__is_refused(folder, tmp_path):
     out = tmp_path / "out"
     run(folder, "--out", out, *TWO)
     moved = folder.rename(tmp_path / "elsewhere")
@@ -128,7 +128,7 @@ def test_another_source_or_a_lost_file_of_settings_is_refused(folder, tmp_path):
     assert f"no {SETTINGS} that says how they were made" in shown.output
 
 
-def test_broken_and_small_images_are_named_and_the_others_are_done(folder, tmp_path):
+def test_corrupt__broken_or_small_image__is_named(folder, tmp_path):
     (folder / "rust" / "broken.png").write_bytes(b"no image")
     Image.new("RGB", (20, 90)).save(folder / "rust" / "small.png")
     shown = run(folder, "--out", tmp_path / "out", *TWO)
@@ -139,7 +139,7 @@ def test_broken_and_small_images_are_named_and_the_others_are_done(folder, tmp_p
     assert "small.png: an image to corrupt must be at least 32 pixels a side" in shown.output
 
 
-def test_a_killed_run_leaves_no_half_file_and_the_same_command_goes_on(folder, tmp_path):
+def test_corrupt__killed_run__leaves_no_half_file_and_goes_on(folder, tmp_path):
     for number in range(77):
         (folder / "rust" / f"{number}.png").write_bytes((folder / "healthy/1.png").read_bytes())
     out = tmp_path / "out"
@@ -165,7 +165,7 @@ def test_a_killed_run_leaves_no_half_file_and_the_same_command_goes_on(folder, t
     assert contents(out) == contents(tmp_path / "in one go")
 
 
-def test_an_interrupted_run_says_how_to_go_on(folder, tmp_path, monkeypatch):
+def test_corrupt__interrupted_run__says_how_to_go_on(folder, tmp_path, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
@@ -175,7 +175,7 @@ def test_an_interrupted_run_says_how_to_go_on(folder, tmp_path, monkeypatch):
     assert "stopped; the same command goes on from here" in shown.output
 
 
-def test_wrong_arguments_are_explained(folder, tmp_path):
+def test_corrupt__wrong_arguments__are_explained(folder, tmp_path):
     out = tmp_path / "out"
     assert "Did you mean 'snow'?" in run(folder, "--out", out, "--corruption", "snw").output
     assert "severity must be 1, 2, 3, 4 or 5, got 6" in run(folder, "--out", out, "--severity", 6).output
@@ -193,7 +193,7 @@ def test_wrong_arguments_are_explained(folder, tmp_path):
         corrupt_folder(folder, out, corruptions=[])
 
 
-def test_two_images_that_would_become_one_file_are_refused(folder, tmp_path):
+def test_corrupt__two_images_for_one_file__are_refused(folder, tmp_path):
     Image.new("RGB", (40, 40)).save(folder / "healthy" / "1.bmp")
     shown = run(folder, "--out", tmp_path / "out", *TWO)
     assert shown.exit_code == 1
@@ -202,7 +202,7 @@ def test_two_images_that_would_become_one_file_are_refused(folder, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".png", ".jpg"])
-def test_the_sheet_shows_one_image_under_all_conditions(folder, tmp_path, suffix):
+def test_corrupt__sheet__shows_one_image_under_all_conditions(folder, tmp_path, suffix):
     shown = run("--sheet", folder / "healthy/1.png", "--out", tmp_path / f"sheet{suffix}")
     assert shown.exit_code == 0, shown.output
     with Image.open(tmp_path / f"sheet{suffix}") as sheet:
@@ -210,7 +210,7 @@ def test_the_sheet_shows_one_image_under_all_conditions(folder, tmp_path, suffix
         assert sheet.size[1] > (len(CORRUPTIONS) // 2) * 128
 
 
-def test_a_sheet_of_nothing_or_into_another_format_is_refused(folder, tmp_path):
+def test_corrupt__sheet_of_wrong_file__is_refused(folder, tmp_path):
     shown = run("--sheet", folder / "none.png", "--out", tmp_path / "sheet.png")
     assert shown.exit_code == 1
     assert "none.png cannot be read" in shown.output

@@ -4,14 +4,14 @@ import memclf
 from memclf.cli import app
 
 
-def test_help_and_version():
+def test_app__help_and_version__are_printed():
     shown = CliRunner().invoke(app, ["--help"])
     assert shown.exit_code == 0
     assert "inspect" in shown.output
     assert CliRunner().invoke(app, ["version"]).output.strip() == memclf.__version__
 
 
-def test_a_folder_that_is_no_model_is_named(tmp_path):
+def test_inspect__folder_without_model__is_named(tmp_path):
     shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "nothing")])
     assert shown.exit_code == 1
     assert "is no model folder" in shown.output

@@ -5,9 +5,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from memclf import MemoryClassifier
+from memclf.answers import ProductAnswer
 from memclf.evaluate import Contender, Store, accuracy, controls_of, evaluate, summarise
 from memclf.exceptions import StoreError
 from memclf.similarity import RandomSimilarity, RBFSimilarity
+from memclf.vision import ImageCollection
 
 SHIFT = np.array([0.6, 0.0])
 
@@ -166,9 +168,10 @@ def test_controls_are_what_their_names_say(table, fitted):
 def test_the_controls_of_a_balanced_classifier_are_weighed_in_the_same_way(table):
     cases, labels, X, _ = table
     settings = {"threshold": 0.5, "start": "global", "fallback": "nearest", "random_state": 0}
-    clf = MemoryClassifier(RBFSimilarity(), LogisticRegression(), balance=1.0, **settings).fit(cases, labels)
+    answer = ProductAnswer(balance=1.0)
+    clf = MemoryClassifier(RBFSimilarity(), LogisticRegression(), answer=answer, **settings).fit(cases, labels)
     controls = controls_of(clf)
-    assert set(controls_of(clone(clf).set_params(balance=0.0).fit(cases, labels))) == {"majority", "stage1", "prior"}
+    assert set(controls_of(clone(clf).set_params(answer="local").fit(cases, labels))) == {"majority", "stage1", "prior"}
     shares = clf.cluster_counts_ / clf.cluster_counts_.sum(axis=0)
     said = controls["stage1-balanced"].predict(X)
     assert said.tolist() == clf.classes_[shares.argmax(axis=1)][clf.route(X).memory].tolist()
@@ -186,12 +189,9 @@ def test_random_clusters_have_the_sizes_asked_for_and_stay_under_corruption(tabl
     others = RandomSimilarity((300, 100), random_state=6).fit(X).describe(X)
     assert not np.array_equal(others, similarity.describe(X))
 
-    class Keyed(list):
-        def key(self, position):
-            return f"image {position}"
-
-    cases = Keyed([[float(i)] for i in range(50)])
-    assert np.array_equal(similarity.describe(cases), similarity.describe(Keyed([[0.0]] * 50)))
+    pixels = np.random.default_rng(0).integers(0, 256, (50, 32, 32, 3), dtype=np.uint8)
+    images = ImageCollection(pixels, keys=[f"image {position}" for position in range(50)])
+    assert np.array_equal(similarity.describe(images), similarity.describe(images.corrupted("contrast", 3)))
 
 
 def test_severities_and_seeds_may_be_numpy_numbers(table):

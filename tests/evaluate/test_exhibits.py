@@ -32,13 +32,10 @@ def named(estimators):
     ]
 
 
-FAMILIES = {"gaussian_noise": "noise", "defocus_blur": "blur", "fog": "weather", "contrast": "digital"}
-
-
 def write(folder, store, memory, test, train=None, **options):
     """The exhibits of the contender "memory", as they can be read from the run's folder."""
     known = None if train is None else (train, train.labels)
-    given = {"make": lambda condition: test.corrupted(*condition), "train": known, "families": FAMILIES, **options}
+    given = {"make": lambda condition: test.corrupted(*condition), "train": known, **options}
     path = write_exhibits(folder, store, Contender("memory", memory, *CONTENDER), test, **given)
     return json.loads(path.read_text())
 

@@ -58,7 +58,7 @@ def test_many_cases_are_resampled_without_keeping_the_resamples(monkeypatch):
     right = (np.random.default_rng(0).random(300) < 0.7).astype(float)
     labels = np.arange(300) % 3
     kept = [mean_interval(right), mean_interval(right, labels)]
-    monkeypatch.setattr("memclf.evaluate.intervals.KEPT", 0)
+    monkeypatch.setattr("memclf.evaluate.intervals.CACHED", 0)
     for first, second in zip(kept, [mean_interval(right), mean_interval(right, labels)], strict=True):
         assert second.value == first.value
         assert second.low == pytest.approx(first.low, abs=0.01)

@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from memclf.local.competence import DETECTORS, Calibration, detector_for, embed, rows_for
+from memclf.local.competence import DETECTORS, Calibration, Detector, detector_for, embed, rows_for
 from memclf.local.pool import constant
 
 EMBEDDED = ("mahalanobis", "neighbours")
@@ -42,7 +44,7 @@ def test_few_cases_are_enough_for_a_detector(name):
     assert np.isfinite(strange).all()
 
 
-def test_mahalanobis_is_the_distance_to_the_nearest_class_mean_in_units_of_the_spread():
+def test_mahalanobis__is_the_distance_to_the_nearest_mean_in_units_of_spread():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 4000)
     R = rng.normal(0, [2.0, 0.5], (8000, 2)) + 10 * y[:, None]
@@ -145,6 +147,48 @@ def test_what_a_detector_looks_at():
     np.testing.assert_array_equal(rows_for(DETECTORS["mahalanobis"](), always, None, X), X)
     assert rows_for(DETECTORS["energy"](), always, piped, X) is None
     assert embed(None, np.array(["a", "b"], dtype=object)) is None
+
+
+class Embedding(LogisticRegression):
+    """A classifier that shows what it makes of a case, as networks do."""
+
+    def embed(self, X):
+        return np.asarray(X)[:, :2] * 10
+
+
+def test_embed__classifier_that_embeds__is_asked_also_at_the_end_of_a_pipeline():
+    X, y = load_wine(return_X_y=True)
+    clf = Embedding(max_iter=1000)
+    np.testing.assert_array_equal(embed(clf, X), X[:, :2] * 10)
+    pipe = make_pipeline(StandardScaler(), clf).fit(X, y)
+    np.testing.assert_allclose(embed(pipe, X), pipe[0].transform(X)[:, :2] * 10)
+
+
+def test_embed__sparse_rows__are_looked_at_as_they_are():
+    X = load_wine(return_X_y=True)[0]
+    np.testing.assert_array_equal(embed(LogisticRegression(), sp.csr_array(X)), X)
+    assert embed(LogisticRegression(), X[:, :, None]) is None
+
+
+def test_rows_for__no_scores__probabilities_take_their_place():
+    X, y = load_wine(return_X_y=True)
+    clf = GaussianNB().fit(X, y)
+    found = rows_for(DETECTORS["energy"](), clf, None, X)
+    np.testing.assert_allclose(found, 2 * np.log(np.maximum(clf.predict_proba(X), 1e-12)))
+
+
+@pytest.mark.parametrize("method", ["fit", "strangeness"])
+def test_detector__without_its_methods__says_what_is_missing(method):
+    class Mine(Detector):
+        pass
+
+    with pytest.raises(NotImplementedError, match=rf"Mine must define {method}\("):
+        getattr(Mine(), method)(*([np.zeros((2, 2)), np.zeros(2)] if method == "fit" else [np.zeros((2, 2))]))
+
+
+def test_detector_for__a_detector__is_taken_as_it_is():
+    mine = DETECTORS["neighbours"](k=2)
+    assert detector_for(mine) is mine
 
 
 def test_two_classes_have_two_scores_and_none_is_the_strange_one():

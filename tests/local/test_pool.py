@@ -219,3 +219,81 @@ def test_without_probabilities_there_are_answers_but_no_predict_proba():
     clf = fit(X, y, estimator=LinearSVC())
     assert not hasattr(clf, "predict_proba")
     assert clf.score(X, y) > 0.9
+
+
+# --------------------------------------------------------------------------------- what networks may do, without torch
+
+
+class Network(GaussianNB):
+    """Keeps the contracts of a network: it embeds, decides from embeddings, and its copies may share a backbone."""
+
+    embedded = []
+    train = "all"
+
+    def __init__(self, share_backbone=False):
+        super().__init__()
+        self.share_backbone = share_backbone
+
+    def fit(self, X, y):
+        self.backbone_ = object()
+        return super().fit(X, y)
+
+    def continued(self, X, y, *, seed=None):
+        local = Network(self.share_backbone).fit(X, y)
+        local.backbone_ = self.backbone_ if self.share_backbone else local.backbone_
+        local.seed_ = seed
+        return local
+
+    def embed(self, X):
+        Network.embedded.append(len(X))
+        return np.asarray(X) * 1.0
+
+    def predict_embedded(self, E, X):
+        return self.predict(E)
+
+    def predict_proba_embedded(self, E, X):
+        return self.predict_proba(E)
+
+
+def test_network__knows_how_to_go_on__is_asked_to():
+    X, y = three_groups(sizes=(60, 50, 40))
+    clf = fit(X, y, estimator=Network(), start="global")
+    assert clf.pool_.origins == ["global"] * 3
+    assert len({local.seed_ for local in clf.estimators_}) == 3
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_network__shared_backbone__embeds_all_cases_together(share):
+    X, y = three_groups(sizes=(60, 50, 40))
+    clf = fit(X, y, estimator=Network(share), start="global")
+    Network.embedded.clear()
+    answers = clf.predict(X)
+    assert Network.embedded == ([len(X)] if share else [])
+    for k, local in enumerate(clf.estimators_):
+        np.testing.assert_array_equal(answers[clf.labels_ == k], local.predict(X[clf.labels_ == k]))
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+
+
+def test_network__shared_backbone_without_a_global_classifier__is_refused():
+    X, y = three_groups()
+    with pytest.raises(ValueError, match="share_backbone=True .* needs start='global'"):
+        fit(X, y, estimator=make_pipeline(StandardScaler(), Network(True)))
+
+
+def test_weights__in_a_pipeline__reach_its_last_step():
+    X, y = three_groups(sizes=(40, 30, 20))
+    weights = np.random.default_rng(0).random(len(y))
+    pipe = make_pipeline(StandardScaler(), GaussianNB())
+    clf = MemoryClassifier(RBFSimilarity(0.02), pipe, 0.6, n_memories=3, random_state=0).fit(X, y, weights)
+    own = clf.labels_ == 0
+    scaled = StandardScaler().fit_transform(X[own])
+    np.testing.assert_allclose(clf.estimators_[0][-1].theta_, GaussianNB().fit(scaled, y[own], weights[own]).theta_)
+
+
+def test_global_classifier__cases_without_weight__are_left_out():
+    X, y = three_groups(sizes=(40, 30, 20))
+    weights = (np.arange(len(y)) % 3 > 0).astype(float)
+    clf = MemoryClassifier(RBFSimilarity(0.02), GaussianNB(), 0.6, fallback="global", random_state=0)
+    clf.fit(X, y, sample_weight=weights)
+    counted = weights > 0
+    np.testing.assert_allclose(clf.global_.theta_, GaussianNB().fit(X[counted], y[counted]).theta_)

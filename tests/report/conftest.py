@@ -11,6 +11,9 @@ from memclf.bounds import Assumption, Bound, Term
 from memclf.evaluate import ModelId, Row, Store, metrics
 from memclf.report.published import FILE
 from memclf.studies.published import table
+from memclf.vision import ImageCollection
+from memclf.vision.nets.catalogue import CATALOGUE
+from memclf.vision.nets.recipes import RECIPES
 
 CLASSES = ["healthy", "mild", "severe"]
 PAIR = ("vanilla", "efficientnet_lite0")
@@ -77,6 +80,11 @@ def _make_run(
         "started": "2026-11-16T06:00:00",
         "seconds": 184.2,
     }
+    about["training_labels"] = {
+        "recipes": {name: recipe.label for name, recipe in RECIPES.items()},
+        "backbones": {name: entry.label for name, entry in CATALOGUE.items()},
+    }
+    about["corruption_labels"] = ImageCollection([]).corruption_labels()
     for key, value in about.items():
         store.put(key, value)
     if finished:

@@ -90,7 +90,8 @@ def test_chart_of_contenders_can_be_read_on_a_phone(browser, pages, scheme):
     page.goto(pages[0].as_uri())
     letters = page.evaluate(
         """() => [...document.querySelectorAll('#headline .narrow text')].map(each => {
-            const light = colour => colour.match(/[\\d.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 765
+            const parts = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number)
+            const light = colour => parts(colour).reduce((sum, part) => sum + part, 0) / 765
             const back = getComputedStyle(document.body).backgroundColor
             return [each.getBoundingClientRect().height, Math.abs(light(getComputedStyle(each).fill) - light(back))]
         })"""

@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from memclf.evaluate import Condition, ModelId, Store, evaluate, open_store, summarise
-from memclf.report import beside_paper, build, charts, colours, findings, headline, mistakes, words
+from memclf.report import beside_paper, build, charts, colours, findings, formats, headline, mistakes
 from memclf.report.run import Run
 
 GAIN = {"baseline": (0.9, 0.09), "memory": (0.9, 0.06)}
@@ -42,7 +42,7 @@ def test_headline_recommends_the_best_memory_classifier_not_the_one_called_memor
     found = findings.headline(run)
     assert (found.kind, found.title) == ("memory", "Use the sturdy memory classifier")
     gain = run.gain("sturdy")
-    interval = f"95 % interval {words.points(gain.low)} to {words.points(gain.high)}"
+    interval = f"95 % interval {formats.points(gain.low)} to {formats.points(gain.high)}"
     assert f"{100 * gain.value:.1f} points more than the baseline ({interval})." in found.sentence
     assert "expect a little less on new cases" in found.small_print
     assert run.subject == "sturdy"
@@ -73,7 +73,7 @@ def test_headline_is_one_sentence_and_the_rest_is_folded(run_of):
     assert [block.kind for block in section.blocks] == ["text", "text", "chart", "folded", "folded"]
     assert section.blocks[0].text.count(". ") == 0
     table = section.blocks[3].blocks[0]
-    assert [row[0] for row in table.rows][:3] == [words.model(name) for name in ("memory", "sturdy", "careful")]
+    assert [row[0] for row in table.rows][:3] == [run.labels.model(name) for name in ("memory", "sturdy", "careful")]
     assert table.rows[1][1].value == pytest.approx(run.gain("sturdy").value)
 
 
@@ -90,7 +90,7 @@ def test_headline_of_a_single_contender_compares_nothing(run_of):
 def test_headline_uses_the_clean_test_set_without_conditions(tmp_path):
     X = np.arange(40.0)[:, np.newaxis]
     found = findings.headline(Run(own(tmp_path, X, (X[:, 0] > 20).astype(int), {})))
-    assert found.sentence.startswith("On the clean test set the baseline answers")
+    assert found.sentence.startswith("On the clean test set it answers")
     assert "Which data" in build(tmp_path).read_text(encoding="utf-8")
 
 
@@ -106,7 +106,7 @@ def test_chart_of_contenders_is_sorted_and_in_both_widths(run_of):
     run = run_of(skill={**GAIN, "sturdy": (0.95, 0.03), "stage1": (0.7, 0.02)})
     chart = charts.contenders(run, run.folder)
     wide, narrow = chart.svgs
-    order = [wide.index(f">{words.model(name)}<") for name in ("baseline", "memory", "sturdy")]
+    order = [wide.index(f">{run.labels.model(name)}<") for name in ("baseline", "memory", "sturdy")]
     assert order == sorted(order, reverse=True)  # drawn from below
     assert "Sturdy memory<" in narrow
     told = re.findall(r"([\d.]+) %", chart.alt)
@@ -189,7 +189,7 @@ def test_control_that_beats_the_memory_classifier_is_named_with_its_lead(run_of)
     skill = {"baseline": (0.75, 0.02), "memory": (0.65, 0.02), "majority": (None, 0)}
     run = run_of(skill=skill, n=400, classes=["common", "rare"])
     (found,) = findings.warnings(run)
-    value, low, high = map(words.points, run.gain("memory", "majority"))
+    value, low, high = map(formats.points, run.gain("memory", "majority"))
     assert "beats the memory classifier in accuracy" in found
     assert f"{value} of accuracy, {low} to {high}" in found  # always the memory classifier minus the control
 
@@ -275,7 +275,7 @@ def test_paper_gain_is_compared_for_the_trainings_that_the_paper_has(run_of):
 def test_paper_gain_of_the_leaf_study_is_that_of_its_table(run_of):
     six = ("fog", "brightness", "contrast", "gaussian_noise", "motion_blur", "snow")
     found = beside_paper.paper_gain(run_of(corruptions=six, severities=(1, 2, 3, 4, 5), n=40))
-    assert words.points(found.gain) == "+4.5"
+    assert formats.points(found.gain) == "+4.5"
     assert found.note == "vanilla ResNet50, the same 6 corruptions"
 
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from memclf.evaluate import Store, evaluate, open_store
 from memclf.exceptions import MissingExtraError, StoreError
-from memclf.report import build, compare, words
+from memclf.report import build, captions, compare, formats
 from memclf.report.run import Run
 
 
@@ -103,7 +103,7 @@ def test_the_numbers_of_the_contenders_are_those_of_the_store(whole, page):
         mine = [row for row in rows if row["model"] == model]
         clean = next(row for row in mine if row["corruption"] == "clean")
         corrupted = [row for row in mine if row["corruption"] != "clean"]
-        cells = [cell.split()[0] for cell in shown[words.model(model)]]
+        cells = [cell.split()[0] for cell in shown[Run(whole).labels.model(model)]]
         expected = {
             0: clean["accuracy"],
             1: clean["balanced_accuracy"],
@@ -314,12 +314,12 @@ def test_the_heat_map_and_the_worst_conditions_are_differences_of_rows(whole, pa
     gains = {key[1:]: value - right["baseline", *key[1:]] for key, value in right.items() if key[0] == "memory"}
     heat = page.table(["Corruption", "1", "2", "3", "4", "5", "Mean"])
     for corruption in ("fog", "snow", "gaussian_noise"):
-        shown = [cell.split()[0] for cell in heat[words.corruption(corruption)]]
-        assert shown[:5] == [words.points(gains[corruption, severity]) for severity in range(1, 6)]
+        shown = [cell.split()[0] for cell in heat[Run(whole).labels.corruption(corruption)]]
+        assert shown[:5] == [formats.points(gains[corruption, severity]) for severity in range(1, 6)]
     worst = page.table(["Condition", "Baseline", "Memory", "Gain"])
     del gains["clean", 0]
     least = min(gains, key=lambda key: (gains[key], f"{key[0]} {key[1]}"))
-    assert next(iter(worst)) == words.condition(f"{least[0]} {least[1]}")
+    assert next(iter(worst)) == Run(whole).labels.condition(f"{least[0]} {least[1]}")
 
 
 def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
@@ -378,11 +378,11 @@ def test_markdown_keeps_what_the_captions_say(made, tmp_path):
     build(run)
     text = (run / "report.md").read_text(encoding="utf-8")
     for name in ("severities", "thin", "gains", "bounds"):
-        assert words.CAPTIONS[name] in text
+        assert captions.CAPTIONS[name] in text
     assert "*Bounds, 95 % sure, and the terms that add up to them; as shares, so 1 is everything.*" in text
     assert "*Contenders and controls on 60 test cases" in text
     compare([run], tmp_path / "out")
-    assert words.CAPTIONS["warnings"] in (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
+    assert captions.CAPTIONS["warnings"] in (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
 
 
 def test_an_evaluation_of_ones_own_is_partial_only_where_rows_are_missing(tmp_path):

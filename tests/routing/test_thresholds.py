@@ -56,7 +56,7 @@ def test_tight_thresholds__memory_without_counted_cases__keeps_the_common_one():
         ([[0.4, 0.5]], "one for each of the 2 memories"),
         (True, "thresholds must be 'common', .*; got True"),
         ([0.4], "one for each of the 2 memories"),
-        ([0.4, 1.4], r"thresholds must be in \(0, 1\]"),
+        ([0.4, 1.4], r"a number in \(0, 1\], .*; got \[0.4, 1.4\]"),
         ({5: 0.5}, r"thresholds are given for rows \[5\], which are no memories"),
     ],
 )
@@ -97,7 +97,7 @@ def test_small_clusters_are_drawn_to_the_width_of_all():
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
 @pytest.mark.parametrize(("objects", "times"), [(6, 10), (20, 10), (63, 27)])
-def test_conformal_thresholds__groups_of_nearly_equal_cases__new_groups_keep_the_promise(objects, times, rate):
+def test_conformal_thresholds__groups_of_nearly_equal_cases__keep_the_promise(objects, times, rate):
     """The worst case for counting cases: 6 objects of 10 cases made 0.136 unknown at a promised 0.02."""
     rng = np.random.default_rng(0)
     of = np.repeat(np.arange(objects), times)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memclf import _settings
+from memclf.classifier.constraints import check_settings
 from memclf.evaluate.verdict import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, settings_for
@@ -28,7 +28,8 @@ def test_variants__names__differ():
 @pytest.mark.parametrize("variant", [STURDY, CAREFUL, *ABLATION], ids=lambda each: each.name)
 def test_make_variant__every_variant__has_valid_parameters(variant):
     clf = make(variant)
-    _settings.check(clf)
+    clf._validate_params()
+    check_settings(clf.get_params(deep=False))
     assert clf.cv == 2
     assert isinstance(clf.similarity, RankSimilarity if variant.graded else TreeSimilarity)
     assert clf.n_memories == (graded_memories(60) if variant.graded else None)

@@ -3,17 +3,7 @@
 from memclf.bounds.api import bounds_of, generalization_bound
 from memclf.bounds.complexity import rademacher
 from memclf.bounds.curve import BoundCurve, bound_curve
-from memclf.bounds.function_classes import (
-    VC,
-    Constants,
-    Finite,
-    Kernel,
-    Linear,
-    LinearLabels,
-    Network,
-    Rademacher,
-    Trees,
-)
+from memclf.bounds.function_classes import Constants, LinearLabels, Rademacher, Trees
 from memclf.bounds.kinds import HELD_OUT, KINDS, TRAINING_KINDS
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 
@@ -21,17 +11,12 @@ __all__ = [
     "HELD_OUT",
     "KINDS",
     "TRAINING_KINDS",
-    "VC",
     "Assumption",
     "Bound",
     "BoundCurve",
     "Constants",
-    "Finite",
-    "Kernel",
-    "Linear",
     "LinearLabels",
     "MemoryTerm",
-    "Network",
     "Rademacher",
     "Term",
     "Trees",

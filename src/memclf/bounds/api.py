@@ -8,10 +8,10 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from memclf.bounds.complexity import COMPLEXITY
 from memclf.bounds.evidence import FittedMemoryClassifier, RoutesCases, collect
 from memclf.bounds.inputs import GIVEN, Inputs
 from memclf.bounds.kinds import TRAINING_KINDS, kind_named
-from memclf.bounds.local_cost import COMPLEXITY
 from memclf.bounds.result import Bound
 
 
@@ -24,7 +24,6 @@ def generalization_bound(
     *,
     complexity: Any = "auto",
     given: Iterable[str] = (),
-    rho: float | None = None,
 ) -> Bound:
     """A bound on the risk of a fitted memory classifier, with probability 1 - `delta`.
 
@@ -48,8 +47,6 @@ def generalization_bound(
         What was fixed before these cases were seen, where the classifier cannot know it: a similarity learned on
         other cases, thresholds, memories from an independent pool, and the inputs of the local classifiers (a frozen
         network below the last layer, the first steps of a pipeline).
-    rho : float or None
-        The margin in the cascade bound; None: 1 / (q + 1).
 
     Returns
     -------
@@ -73,7 +70,7 @@ def generalization_bound(
     >>> bound["choice of memories and confidence"]
     0.15...
     """
-    (found,) = bounds_of(clf, X, y, [kind], delta, complexity=complexity, given=given, rho=rho)
+    (found,) = bounds_of(clf, X, y, [kind], delta, complexity=complexity, given=given)
     if isinstance(found, Bound):
         return found
     raise found
@@ -88,7 +85,6 @@ def bounds_of(
     *,
     complexity: Any = "auto",
     given: Iterable[str] = (),
-    rho: float | None = None,
 ) -> list[Bound | ValueError]:
     """`generalization_bound` of several kinds; the cases are described and answered once.
 
@@ -104,7 +100,7 @@ def bounds_of(
     found: list[Bound | ValueError] = []
     for kind in wanted:
         try:
-            found.append(kind.compute(Inputs(clf, evidence[kind.uses_training_cases], delta, complexity, fixed, rho)))
+            found.append(kind.compute(Inputs(clf, evidence[kind.uses_training_cases], delta, complexity, fixed)))
         except ValueError as error:
             found.append(error)
     return found

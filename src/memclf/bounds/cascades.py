@@ -101,7 +101,7 @@ class Cascade(Branches):
 
     def confidence(self, inputs: Inputs, costs: list[Cost]) -> Term:
         norms = sum(cost.union for cost in costs)
-        value = formulas.cascade_confidence(inputs.n, inputs.q, inputs.delta, norms, rho=inputs.rho)
+        value = formulas.cascade_confidence(inputs.n, inputs.q, inputs.delta, norms)
         return Term(CONFIDENCE, value, "C(n, q + 1, rho, delta)")
 
     def assumptions(self, inputs: Inputs, costs: list[Cost]) -> tuple[Assumption, ...]:

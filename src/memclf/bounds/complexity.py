@@ -20,7 +20,6 @@ from memclf.bounds.function_classes import (
     HEURISTIC,
     Anything,
     Constants,
-    FunctionClass,
     Labellings,
     LinearLabels,
     Rademacher,
@@ -28,7 +27,8 @@ from memclf.bounds.function_classes import (
 )
 from memclf.cases import containers
 
-METHODS = ("auto", "closed", "monte carlo", "random labels")
+#: How the complexity of a classifier can be found.
+COMPLEXITY = ("auto", "random labels")
 # Steps that do not change in how many ways a linear classifier or a tree after them can label cases.
 HARMLESS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
@@ -73,7 +73,7 @@ def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellin
     Examples
     --------
     >>> class_of(DecisionTreeClassifier(max_depth=2), width=3, n=100)
-    Trees(n_features=3, depth=None, n_classes=2, cuts=3)
+    Trees(n_features=3, cuts=3, n_classes=2)
     """
     last = last_step(estimator)
     name = type(last).__name__
@@ -87,7 +87,7 @@ def class_of(estimator: Any, width: int, n: int, n_classes: int = 2) -> Labellin
             sizes.append(2 ** min(last.max_depth, 30) - 1)
         if last.max_leaf_nodes is not None:
             sizes.append(last.max_leaf_nodes - 1)
-        return Trees(width, n_classes=n_classes, cuts=max(0, min(sizes)))
+        return Trees(width, max(0, min(sizes)), n_classes)
     if name in LIFTED:
         return LinearLabels(LIFTED[name](width), n_classes)
     if name == "SVC" and last.kernel == "linear" and n_classes == 2:
@@ -112,27 +112,26 @@ def rademacher(
     X: Any,
     *,
     method: str = "auto",
-    draws: int | None = None,
+    draws: int = 10,
     n_classes: int = 2,
     random_state: Any = None,
 ) -> Rademacher:
     """The empirical Rademacher complexity of a class of functions on the cases X.
 
-    It is for functions with values -1 and 1, or for scores.
+    It is for functions with values -1 and 1.
 
     Parameters
     ----------
-    what : class description or classifier
-        `Constants`, `Finite`, `VC`, `Trees`, `LinearLabels` for functions that answer with a label; `Linear`,
-        `Kernel`, `Network` for scores. Of a classifier the class is read from its kind and settings.
-    X : array of shape (n, d)
-        The cases; for `Kernel` their kernel matrix; for classifiers and "random labels" whatever they take.
-    method : {"auto", "closed", "monte carlo", "random labels"}
-        "closed": a formula. "monte carlo": the mean over random signs, where the best function for given signs can
-        be computed. "random labels": fit the classifier to random labels, which works for every classifier but only
-        says how much noise it has followed. "auto": exact where possible, else the formula.
-    draws : int or None
-        Random draws: 1,000, or 10 for random labels.
+    what : classifier or class description
+        Of a classifier the class is read from its kind and settings. Descriptions are `Constants`, `Trees` and
+        `LinearLabels`.
+    X : cases
+        Whatever the classifier takes; of a class description only their number matters.
+    method : {"auto", "random labels"}
+        "auto": a formula, exact where possible. "random labels": fit the classifier to random labels, which works for
+        every classifier but only says how much noise it has followed.
+    draws : int
+        Random labellings, for "random labels".
     n_classes : int
         For classifiers.
     random_state : int, RandomState or None
@@ -145,35 +144,29 @@ def rademacher(
     --------
     >>> import numpy as np
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from memclf.bounds import Linear, rademacher
+    >>> from memclf.bounds import rademacher
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> print(rademacher(Linear(norm=1.0), X, method="monte carlo", random_state=0))
-    0.0885 ± 0.0014 (estimate: 1,000 draws of random signs, linear scores)
     >>> print(rademacher(DecisionTreeClassifier(max_depth=2), X))
     0.4557 (upper bound: Massart's lemma, trees of at most 3 cuts on 2 features)
     """
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}")
-    if not isinstance(what, FunctionClass) and not (isinstance(what, BaseEstimator) and is_classifier(what)):
+    if method not in COMPLEXITY:
+        raise ValueError(f"method must be one of {', '.join(map(repr, COMPLEXITY))}; got {method!r}")
+    if not isinstance(what, Labellings) and not (isinstance(what, BaseEstimator) and is_classifier(what)):
         raise TypeError(f"a classifier or one of the classes of memclf.bounds is needed, got {what!r}")
     if n_classes < 2:
         raise ValueError(f"n_classes must be at least 2, got {n_classes!r}")
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws!r}")
     cases = containers.as_container(X)
     n = containers.count(cases)
     if n == 0:
         raise ValueError("there are no cases to measure a complexity on (n_samples=0)")
-    if draws is not None and draws < 1:
-        raise ValueError(f"draws must be at least 1, got {draws!r}")
-    if isinstance(what, FunctionClass):
-        if isinstance(cases, np.ndarray) and cases.dtype.kind == "f" and not np.isfinite(cases).all():
-            raise ValueError("X holds NaN or infinity; a complexity needs finite numbers")
-        if method == "random labels":
-            raise ValueError("random labels need a classifier to fit, not a class of functions")
-        signs = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        return what.rademacher(cases, method, draws or 1000, signs)
     if method == "random labels":
-        return random_labels(what, cases, draws or 10, random_state)
-    return rademacher(class_of(what, width_of(cases), n, n_classes), np.empty((n, 0)), method=method)
+        if isinstance(what, Labellings):
+            raise ValueError("random labels need a classifier to fit, not a class of functions")
+        return random_labels(what, cases, draws, random_state)
+    family = what if isinstance(what, Labellings) else class_of(what, width_of(cases), n, n_classes)
+    return family.rademacher(n)
 
 
 def random_labels(estimator: Any, X: Any, draws: int = 10, random_state: Any = None) -> Rademacher:

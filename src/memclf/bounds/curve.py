@@ -90,7 +90,7 @@ def bound_curve(
     delta: float = 0.05,
     kind: str = "compression",
     random_state: Any = 0,
-    verbose: int = 0,
+    verbose: int | None = None,
     **options: Any,
 ) -> BoundCurve:
     """Bounds for several numbers of memories and of cases; fits the classifier for each.

@@ -97,16 +97,13 @@ def mean_largest_walk(counts: Array) -> float:
     return float(steps[-1] - below[:-1].sum())
 
 
-def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0, *, rho: float | None = None) -> float:
+def cascade_confidence(n: int, q: int, delta: float, extra: float = 0.0) -> float:
     """C of the repaired cascade bound for q memories and the branch for unknown.
 
-    `extra`: ln of other choices.
-    `rho` is the margin of the cascade theorem, at most 1 / (q + 1), which is also the default.
+    `extra`: ln of other choices. The margin rho of the cascade theorem is the largest that it allows, 1 / (q + 1).
     """
     families = q + 1
-    rho = 1 / families if rho is None else rho
-    if not 0 < rho <= 1 / families:
-        raise ValueError(f"rho must be above 0 and at most 1 / (q + 1) = {1 / families:.4g}, got {rho!r}")
+    rho = 1 / families
     inner = max(0.0, math.log(rho**2 * n / math.log(families)))
     first = math.sqrt(math.log(families) / n) * (2 + math.sqrt(inner)) / rho
     return first + math.sqrt((math.log(4 / delta) + extra) / n)

@@ -28,7 +28,6 @@ class Inputs:
     delta: float
     complexity: Any
     given: frozenset[str]
-    rho: float | None
 
     @property
     def n(self) -> int:

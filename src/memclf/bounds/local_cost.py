@@ -27,7 +27,6 @@ from memclf.bounds.function_classes import (
 )
 from memclf.cases import containers
 
-COMPLEXITY = ("auto", "random labels")
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1
 SCALES = 60  # powers of two that norms are rounded up to
 

@@ -46,6 +46,10 @@ class Collection(ABC):
     def corrupted(self, name: str, severity: int) -> Self:
         """The same cases under a corruption."""
 
+    def corruption_labels(self) -> dict[str, dict[str, Any]]:
+        """The label, family and row (in reports) of each corruption, by name; {} where there are none."""
+        return {}
+
     @abstractmethod
     def perturbed(self, *, seed: int) -> Self:
         """The same cases, each changed mildly; another seed gives other changes."""

@@ -14,7 +14,7 @@ from memclf.local import pool
 from memclf.memory import MemorySelector
 from memclf.protocols import Fits
 from memclf.routing.route import RULES as ROUTING_RULES
-from memclf.routing.thresholds import KINDS
+from memclf.routing.thresholds import check_thresholds
 from memclf.similarity.resolve import resolve_similarity
 
 FALLBACKS = ("unknown", "nearest", "global")
@@ -25,7 +25,7 @@ CONSTRAINTS: dict[str, Any] = {
     "threshold": [Interval(Real, 0, 1, closed="right")],
     "n_memories": [Interval(Integral, 1, None, closed="left"), None],
     "search": [MemorySelector, None],
-    "thresholds": [StrOptions(set(KINDS)), Real, "array-like", Mapping],
+    "thresholds": "no_validation",  # check_thresholds
     "unknown_rate": [Interval(Real, 0, 1, closed="neither"), None],
     "rule": [StrOptions(set(ROUTING_RULES))],
     "fallback": [StrOptions(set(FALLBACKS)), HasMethods(["fit", "predict"])],
@@ -49,6 +49,7 @@ def check_settings(params: Mapping[str, Any]) -> FitSettings:
         pool.check_estimators(given["estimator"])
     if not isinstance(given["fallback"], str):
         pool.check_classifier(given["fallback"], "fallback")
+    check_thresholds(given["thresholds"])
     _check_cv(given.pop("cv"))
     answer = given["answer"] = answer_rule_for(given["answer"])
     answer.check()
@@ -84,7 +85,8 @@ def _check_search(selector: MemorySelector | None) -> Any:
         value = given[name]
         if value is not plain[name] and value != plain[name]:
             raise ValueError(
-                f"search=MemorySelector({name}=...) has no effect: {name} is a parameter of the classifier itself"
+                f"search=MemorySelector({name}={value!r}) has no effect: {name} is a parameter of the classifier "
+                f"itself; give MemoryClassifier({name}=...)"
             )
     return selector.options
 

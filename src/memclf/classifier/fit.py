@@ -325,4 +325,8 @@ def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown
 def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
     """Warn when `min_trust` is set and the features cannot tell how far to trust them."""
     if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
-        warnings.warn("min_trust has no effect: the features cannot tell whether to trust them", stacklevel=3)
+        warnings.warn(
+            f"min_trust={parts.min_trust:g} has no effect: the features of the similarity cannot tell how far to trust "
+            "them. Give features with a method trust(X), or leave min_trust at 0",
+            stacklevel=3,
+        )

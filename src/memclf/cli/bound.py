@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-import memclf
+from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS, Bound, bounds_of
 from memclf.cli.output import as_line, exit_on_error, fail, make_printable
 from memclf.exceptions import UntrustedTypeError
 
-if TYPE_CHECKING:
-    from memclf.bounds import Bound
+DEFAULT = "compression"
 
 
 def bound(
@@ -32,10 +31,7 @@ def bound(
     ] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(
-            help="compression, direct, cascade, paper-min, paper, held-out, or all (but held-out); repeat it. "
-            "Default: compression."
-        ),
+        typer.Option(help=f"{', '.join(KINDS)}, or all (but {HELD_OUT}); repeat it. Default: {DEFAULT}."),
     ] = None,
     delta: Annotated[float, typer.Option(help="A bound may fail with this probability.")] = 0.05,
     given: Annotated[
@@ -55,18 +51,18 @@ def bound(
     ] = None,
 ) -> None:
     """Show what theory promises for a saved classifier: how many new cases are wrong at most."""
-    from memclf.bounds import Bound, bounds_of
     from memclf.classifier import MemoryClassifier
     from memclf.cli.read_data import read_cases
+    from memclf.persist import load
 
     with exit_on_error(OSError, TypeError, ValueError):
         try:
-            clf = memclf.load(model, trusted=trusted or ())
+            clf = load(model, trusted=trusted or ())
         except UntrustedTypeError as error:
             fail(f"{error}; here: {' '.join(f'--trusted {name}' for name in error.names)}")
         if not isinstance(clf, MemoryClassifier):
             raise ValueError(f"a bound is about a memory classifier; {model} holds a {type(clf).__name__}")
-        kinds = _read_kinds(kind or ["compression"])
+        kinds = _read_kinds(kind or [DEFAULT])
         for file in (plot, json_file):
             if file is not None and not file.absolute().parent.is_dir():
                 raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
@@ -92,14 +88,12 @@ def bound(
 
 def _read_kinds(asked: list[str]) -> list[str]:
     """The kinds of bounds that were asked for, each once; "all" are those of the training cases."""
-    from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS
-
     parts = [TRAINING_KINDS if each == "all" else (each,) for each in asked]
     kinds = list(dict.fromkeys(each for part in parts for each in part))
     if unknown := [each for each in kinds if each not in KINDS]:
         raise ValueError(f"--kind must be one of {', '.join(KINDS)} or all; got {unknown[0]}")
     if HELD_OUT in kinds and len(kinds) > 1:
-        raise ValueError("held-out is about other cases than the other kinds; ask for it by itself")
+        raise ValueError(f"{HELD_OUT} is about other cases than the other kinds; ask for it by itself")
     return kinds
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memclf.cases import containers
-from memclf.evaluate.kinds import Images
+from memclf.cases import Collection, containers
 from memclf.evaluate.store import CLEAN, Condition, Store
 from memclf.exceptions import StoreError
 
@@ -32,13 +31,13 @@ class Conditions:
     @property
     def by_name(self) -> bool:
         """Whether images are corrupted by the names of the conditions."""
-        return self._make is None and not self._given and isinstance(self.X, Images)
+        return self._make is None and not self._given and isinstance(self.X, Collection)
 
     def _check_by_name(self) -> None:
         names = " and ".join(f"{name}=" for name in self.options)
         if self.by_name:
             return
-        if not isinstance(self.X, Images):
+        if not isinstance(self.X, Collection):
             why = f"the test cases are a {type(self.X).__name__}"
         else:
             why = "make= makes the conditions" if self._make is not None else "conditions= holds the changed cases"
@@ -69,7 +68,7 @@ class Conditions:
             cases = self._given[condition]
         elif self._make is not None:
             cases = containers.as_container(self._make(*condition))
-        elif isinstance(self.X, Images):
+        elif isinstance(self.X, Collection):
             cases = self.X.corrupted(*condition, **self.options)
         else:
             raise TypeError(

@@ -18,14 +18,14 @@ from sklearn.utils.validation import column_or_1d
 from memclf._numbers import Array
 from memclf._progress import in_words, say
 from memclf.answers import Answers
-from memclf.cases import Cases, containers
+from memclf.cases import Cases, Collection, containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate import exhibits, metrics
 from memclf.evaluate.conditions import Conditions, Make
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import StageOne, labels_of_memories
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
-from memclf.evaluate.kinds import Images, describe_data, has_own_names, kind_of, name_cases
+from memclf.evaluate.kinds import describe_data, has_own_names, kind_of, name_cases
 from memclf.evaluate.store import CLEAN, Condition, Row, Store
 from memclf.exceptions import StoreError
 from memclf.routing import Routes
@@ -65,7 +65,7 @@ def evaluate(
     groups: Any = None,
     show: bool = True,
     watcher: Watcher | None = None,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> list[dict[str, Any]]:
     """Measure classifiers on a test set, clean and under conditions.
 
@@ -169,7 +169,9 @@ def _as_store(store: Store | str | os.PathLike[str] | None) -> Store:
 def _put_cases(store: Store, X: Any, codes: Array, classes: Array, groups: Any) -> None:
     """Note the test cases; other ones are refused, also where names do not tell them apart."""
     if not has_own_names(X):
-        content = joblib.hash([joblib.hash(image) for image in X] if isinstance(X, Images) else X)
+        content = joblib.hash(
+            [joblib.hash(X[position]) for position in range(len(X))] if isinstance(X, Collection) else X
+        )
         if store.get("content") not in (None, content):
             raise StoreError(f"{store.path or 'this store'} holds results on other test cases; use a new file")
         store.put("content", content)
@@ -185,6 +187,8 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
         store.put("started", datetime.now(UTC).isoformat(timespec="seconds"))
         store.put("versions", list_versions())
     store.put("data", {"kind": kind, "note": describe_data(X)})
+    if isinstance(X, Collection):
+        store.put("corruption_labels", X.corruption_labels())
     models = {tuple(each["name"]): each for each in store.get("models") or []}
     for each in contenders:
         about = {"description": describe_model(each.estimator), "settings": list_settings(each.estimator)}

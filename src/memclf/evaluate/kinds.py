@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
-from memclf.cases import containers
+from memclf.cases import Collection, containers
 
 Kind = Literal["images", "table", "texts", "cases"]
 
@@ -20,28 +19,13 @@ MEASURED = 50  # images whose size is looked at
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm")
 
 
-@runtime_checkable
-class Images(Protocol):
-    """A collection of images that can be corrupted by name, as `memclf.vision.ImageCollection`."""
-
-    info: Any
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Any]: ...
-
-    def corrupted(self, name: str, severity: int, **options: Any) -> Any: ...
-
-    def key(self, position: int) -> str | None: ...
-
-
 def kind_of(X: Any) -> Kind:
     """What the cases are: images, rows of a table (or array), texts, or anything else.
 
     >>> kind_of([[1.0, 2.0]]), kind_of(["a text"]), kind_of([{1, 2}])
     ('table', 'texts', 'cases')
     """
-    if isinstance(X, Images):
+    if isinstance(X, Collection):
         return "images"
     if containers.is_table(X) or sp.issparse(X):
         return "table"
@@ -73,7 +57,7 @@ def name_cases(X: Any, positions: Any = None) -> list[str]:
     """
     n, kind = containers.count(X), kind_of(X)
     numbers = range(n) if positions is None else positions
-    if isinstance(X, Images):
+    if isinstance(X, Collection):
         keys = [X.key(position) for position in range(n)]
         return [f"image {number}" if key is None else str(key) for key, number in zip(keys, numbers, strict=True)]
     if kind == "texts":
@@ -96,7 +80,7 @@ def _row_labels(X: Any) -> list[Any] | None:
 
 def has_own_names(X: Any) -> bool:
     """Whether names tell these cases from others: files do, numbers of rows and beginnings of texts do not."""
-    return isinstance(X, Images) and all(X.key(position) is not None for position in range(len(X)))
+    return isinstance(X, Collection) and all(X.key(position) is not None for position in range(len(X)))
 
 
 def shorten(text: Any, length: int) -> str:

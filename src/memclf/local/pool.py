@@ -27,6 +27,7 @@ from memclf._progress import track
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
 from memclf.exceptions import LocalFitError
+from memclf.local.remedies import LARGER_CLUSTERS, remedy_for_data
 from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
 
 STARTS = ("fresh", "global")
@@ -179,8 +180,10 @@ def templates_for(estimator: Any, q: int) -> list[Any]:
 
 def check_estimators(estimator: Any) -> None:
     """Refuse what is no classifier, and no mapping from numbers of memories to classifiers."""
-    for each in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
-        check_classifier(each)
+    if not isinstance(estimator, Mapping):
+        return check_classifier(estimator)
+    for key, each in estimator.items():
+        check_classifier(each, f"estimator[{key!r}]")
 
 
 def check_classifier(estimator: Any, name: str = "estimator") -> None:
@@ -233,7 +236,12 @@ def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[
     if len(rows) < len(y):
         params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         cases, y = cases.take(rows), y[rows]
-    return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
+    try:
+        return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
+    except (TypeError, ValueError) as error:
+        if remedy := remedy_for_data(cases.data, error):
+            error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
+        raise
 
 
 def _fit_one(
@@ -254,27 +262,8 @@ def _fit_one(
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
         raise LocalFitError(
             f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {error}. {_remedy(template, X, error)}"
+            f"{type(error).__name__}: {str(error).rstrip('. ')}. {remedy_for_data(X, error) or LARGER_CLUSTERS}"
         ) from error
-
-
-def _remedy(template: Any, X: Any, error: Exception) -> str:
-    """What may help: an estimator that takes this kind of data, or larger clusters."""
-    message = str(error)
-    if "could not convert string to float" in message or (containers.is_table(X) and "dtype" in message):
-        return (
-            "The cases hold words, and this estimator takes numbers only. Give a pipeline that first turns words into "
-            "numbers, as make_pipeline(OneHotEncoder(handle_unknown='ignore'), LogisticRegression())."
-        )
-    if "NaN" in message or "infinity" in message.lower():
-        return (
-            "The cases hold gaps or infinite numbers. Give an estimator that takes them, or a pipeline that fills gaps "
-            "first, as make_pipeline(SimpleImputer(), LogisticRegression())."
-        )
-    return (
-        "If the cluster is too small for it, larger ones help (min_cluster_size, a lower threshold), as does an "
-        "estimator that can work with few cases."
-    )
 
 
 def constant(label: Any) -> Any:

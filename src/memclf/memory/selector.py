@@ -102,7 +102,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         coverage: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int | None = 0,
+        verbose: int | None = None,
     ):
         self.similarity = similarity
         self.threshold = threshold
@@ -176,7 +176,7 @@ def select_memories(
     n_memories: int | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
-    verbose: int | None = 0,
+    verbose: int | None = None,
     **options: Any,
 ) -> MemorySearchResult:
     """Choose prototypical cases, the memories, so that every case is within `threshold` of one.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from memclf.report import words
+from memclf.report.labels import CONTROLS
 from memclf.report.run import Run
 from memclf.report.section import Block, Terms, Text
 from memclf.report.tables import Cell, Column, Table
@@ -38,17 +38,14 @@ def _source(run: Run) -> Text:
 
 def models(run: Run) -> Terms:
     """What each contender is: its part in the comparison, and the classifier behind it."""
-    known = words.who_is_who(name.model for name in run.contenders)
-    described = _noted(run)
+    described, present = _noted(run), list(dict.fromkeys(name.model for name in run.contenders))
     entries = []
-    for model in dict.fromkeys(name.model for name in run.contenders):
-        title, role = known.get(model, (model, ""))
-        if model in words.OF_STUDIES and not run.study:
-            title, role = model, ""
-        # What a control is, is said by its role.
-        text = [role] if role and model in words.CONTROLS else [role, *described.get(model, [])]
-        entries.append((title, ". ".join(part[0].upper() + part[1:] for part in text if part) + "."))
-    return Terms([(title, text) for title, text in entries if text != "."])
+    for model in present:
+        role = run.labels.role(model, present)
+        # The role of a control says all there is to say.
+        text = [role] if role and model in CONTROLS else [role, *described.get(model, [])]
+        entries.append((run.labels.model(model), ". ".join(part[0].upper() + part[1:] for part in text if part)))
+    return Terms([(title, f"{text}.") for title, text in entries if text])
 
 
 def _noted(run: Run) -> dict[str, list[str]]:
@@ -68,7 +65,12 @@ def model_settings(run: Run) -> Table | None:
         settings = ", ".join(f"{key}={value}" for key, value in (each.get("settings") or {}).items())
         if settings:
             model, recipe, backbone, seed = each["name"]
-            parts = (words.model(model), words.recipe(recipe), words.backbone(backbone), f"seed {seed}" if seed else "")
+            parts = (
+                run.labels.model(model),
+                run.labels.recipe(recipe),
+                run.labels.backbone(backbone),
+                f"seed {seed}" if seed else "",
+            )
             rows.append([" · ".join(part for part in parts if part), settings])
     columns = [Column("Contender"), Column("Settings")]
     title = "Settings of the contenders, other than the defaults"

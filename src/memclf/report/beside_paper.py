@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memclf.evaluate.intervals import Interval
 from memclf.evaluate.results import Training
 from memclf.evaluate.store import BASELINE, Condition, ModelId
-from memclf.report import words
+from memclf.report import captions, formats
 from memclf.report.published import PublishedTable
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Heading, Section, Text
@@ -27,8 +27,8 @@ def section(run: Run, folder: Path) -> Section | None:
         return None
     blocks: list[Block] = [
         Text(
-            f"{words.TERMS['recipe']} {words.CAPTIONS['paper']} The paper’s numbers are in italics, grey where we did "
-            "not run the same."
+            f"{captions.TERMS['recipe']} {captions.CAPTIONS['paper']} The paper’s numbers are in italics, grey where "
+            "we did not run the same."
         )
     ]
     for table in shown:
@@ -70,15 +70,15 @@ def paper_gain(run: Run) -> PaperGain | None:
         sum(table.rows[name][column, "memory"] - table.rows[name][column, "baseline"] for name in shared) / len(shared)
         for table, column in known.values()
     ]
-    names = (words.RECIPES.get(column) or f"vanilla {words.backbone(column)}" for _, column in known.values())
+    names = (run.labels.recipes.get(column) or f"vanilla {run.labels.backbone(column)}" for _, column in known.values())
     count = "one corruption" if len(shared) == 1 else f"{len(shared)} corruptions"
     parts = [
-        words.listed(dict.fromkeys(names)),
+        formats.join_words(dict.fromkeys(names)),
         f"the same {count}" if len(shared) == len(run.corruptions) else f"over the {count} that both have",
         *([] if run.five else [f"there all five severities, here {run.severities}"]),
     ]
     if len(known) < len(trainings):
-        parts.append(f"ours for {words.listed(run.name_training(training) for training in known)} only")
+        parts.append(f"ours for {formats.join_words(run.name_training(training) for training in known)} only")
     asked = [each for each in run.common if each.corruption in shared]
     ours = run.gain(PAPERS_MODEL, conditions=asked, trainings=list(known))
     return PaperGain(sum(gains) / len(gains) / 100, ", ".join(parts), ours)
@@ -116,7 +116,7 @@ def compare(run: Run, printed: PublishedTable) -> Table | None:
     own = {column for column, training in ours.items() if ModelId("memory-paper", *training) in run.field}
     shared = [name for name in printed.corruptions if run.conditions_of(name)]
     extra = [name for name in run.corruptions if name not in printed.rows]
-    lines = {words.corruption(name): [name] for name in ("clean", *shared, *extra)}
+    lines = {run.labels.corruption(name): [name] for name in ("clean", *shared, *extra)}
     rows: list[list[Cell]] = []
     for title, names in (lines | _mean_rows(shared, extra)).items():
         asked = [each for name in names for each in run.conditions_of(name)]
@@ -125,12 +125,12 @@ def compare(run: Run, printed: PublishedTable) -> Table | None:
             line += _ours(run, ours[column], asked, first, column in own) if column in ours else []
             line += _theirs(printed, column, names, grey=column not in ours) if column in printed.columns else []
         rows.append(line)
-    columns = [Column("Corruption"), *(head for column in order for head in _heads(printed, column, ours, own))]
+    columns = [Column("Corruption"), *(head for column in order for head in _heads(run, printed, column, ours, own))]
     over = "mean over all five severities" if run.five else f"ours over {run.severities}, the paper’s over all five"
     title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, {over}"
     strong = frozenset(range(len(lines), len(rows)))
     rival = "the network with the expert features joined" if first == "augmented" else "the baseline"
-    note = _note(printed, ours, extra)
+    note = _note(run, printed, ours, extra)
     return Table(f"paper_{printed.name}", title, columns, rows, note, strong, rival, "coloured")
 
 
@@ -161,8 +161,10 @@ def _match_columns(run: Run, printed: PublishedTable, first: str) -> dict[str, T
     return {column: found[column] for column in [*known, *(each for each in found if each not in known)]}
 
 
-def _heads(printed: PublishedTable, column: str, ours: dict[str, Training], own: set[str]) -> Iterator[Column]:
-    title = words.column(column)
+def _heads(
+    run: Run, printed: PublishedTable, column: str, ours: dict[str, Training], own: set[str]
+) -> Iterator[Column]:
+    title = run.labels.training(column)
     base = "Augmented" if printed.kind == "augmented" else "Baseline"
     if column in ours:
         yield Column(base, title)
@@ -178,15 +180,17 @@ def _heads(printed: PublishedTable, column: str, ours: dict[str, Training], own:
         yield Column("Paper: memory", named, grey=grey, folded=grey and not alone)
 
 
-def _note(printed: PublishedTable, ours: dict[str, Training], extra: list[str]) -> str:
+def _note(run: Run, printed: PublishedTable, ours: dict[str, Training], extra: list[str]) -> str:
     parts = []
     if printed.kind == "recipe":
-        names = words.listed(dict.fromkeys(words.backbone(training[1]) for training in ours.values() if training[1]))
+        networks = dict.fromkeys(run.labels.backbone(training[1]) for training in ours.values() if training[1])
+        names = formats.join_words(networks)
         parts.append(f"Our network is {names}." if names else "")
-    new = [words.column(column) for column in ours if column not in printed.columns]
+    new = [run.labels.training(column) for column in ours if column not in printed.columns]
     if new:
-        parts.append(f"{words.listed(new)} {'is' if len(new) == 1 else 'are'} not in the paper’s table.")
-    parts.append(f"The paper has no row for {words.listed(words.corruption(name) for name in extra)}." if extra else "")
+        parts.append(f"{formats.join_words(new)} {'is' if len(new) == 1 else 'are'} not in the paper’s table.")
+    missing = formats.join_words(map(run.labels.corruption, extra))
+    parts.append(f"The paper has no row for {missing}." if extra else "")
     return " ".join([*(part for part in parts if part), *printed.notes])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from memclf.bounds import HELD_OUT, KINDS, Bound, picture
 from memclf.bounds.terms import CHOICE_LOOK, look_of
-from memclf.report import words
+from memclf.report import captions, formats
 from memclf.report.charts import INK, NARROW, PAPER, figure, save_chart
 from memclf.report.run import Run, RunBounds
 from memclf.report.section import Block, Chart, Folded, Section, Terms, Text
@@ -22,7 +22,7 @@ def section(run: Run, folder: Path) -> Section | None:
     if shown is None:
         return None
     unmet, unchecked = (_list_assumptions(run, met) for met in (False, None))
-    blocks: list[Block] = [Text(words.TERMS["bound"]), Text(lines=remarks(run)), shown]
+    blocks: list[Block] = [Text(captions.TERMS["bound"]), Text(lines=remarks(run)), shown]
     if unmet:
         blocks.append(Text("Assumptions that are not met:", lines=unmet, style="small"))
     for number, chart in enumerate(charts(run, folder)):
@@ -44,7 +44,7 @@ def section(run: Run, folder: Path) -> Section | None:
 
 
 def _list_assumptions(run: Run, met: bool | None) -> list[str]:
-    return [f"{name}: {text}; {words.listed(kinds)}." for name, text, kinds in assumptions(run, met)]
+    return [f"{name}: {text}; {formats.join_words(kinds)}." for name, text, kinds in assumptions(run, met)]
 
 
 def table(run: Run) -> Table | None:
@@ -83,12 +83,11 @@ def _part(name: str) -> str:
 
 def _sure(run: Run) -> str:
     deltas = {bound.delta for each in run.bounds for bound in each.bounds}
-    return words.listed(f"{100 * (1 - delta):g}" for delta in sorted(deltas))
+    return formats.join_words(f"{100 * (1 - delta):g}" for delta in sorted(deltas))
 
 
 def name_of(run: Run, each: RunBounds, *, short: bool = False) -> str:
-    model = words.model(each.name.model)
-    model = words.SHORT.get(each.name.model, model) if short else model
+    model = run.labels.model(each.name.model, short=short)
     several = len({other.name.training for other in run.bounds}) > 1
     training = run.name_training(each.name.training) if several else ""
     return " · ".join(part for part in (model, training) if part)
@@ -97,7 +96,7 @@ def name_of(run: Run, each: RunBounds, *, short: bool = False) -> str:
 def promise(bound: Bound) -> str:
     if bound.vacuous:
         return "nothing: vacuous"
-    said = f"at most {words.percent(bound.value)} % wrong"
+    said = f"at most {formats.percent(bound.value)} % wrong"
     return said if bound.valid else f"{said}, were its assumptions met"
 
 
@@ -114,7 +113,7 @@ def _remark(each: RunBounds) -> str:
     trained = [bound for bound in each.bounds if bound.kind != HELD_OUT]
     said = [_of_training(trained)] if trained else []
     for bound in (bound for bound in each.bounds if bound.kind == HELD_OUT):
-        measured = f"of the {bound.n:,} clean test cases {words.percent(bound.terms[0].value)} % are answered wrongly"
+        measured = f"of the {bound.n:,} clean test cases {formats.percent(bound.terms[0].value)} % are answered wrongly"
         said.append(f"{measured}, which for new ones like them promises {promise(bound)}")
     return "; ".join(said)
 
@@ -125,7 +124,7 @@ def _of_training(bounds: list[Bound]) -> str:
         return "every bound from the training cases is vacuous"
     sound = [bound for bound in telling if bound.valid]
     if not sound:
-        kinds = words.listed(bound.kind for bound in telling)
+        kinds = formats.join_words(bound.kind for bound in telling)
         return f"no bound from the training cases promises anything: those below 1 ({kinds}) rest on unmet assumptions"
     return f"the best bound from the training cases ({sound[0].kind}) promises {promise(sound[0])}"
 
@@ -170,5 +169,5 @@ def _chart(run: Run, each: RunBounds, folder: Path) -> Chart:
     parts = ("bounds", each.name.model, *(each.name.training if several else ()))
     file = "_".join(part for part in parts if part).replace("/", "_")
     title = f"Bounds, {name_of(run, each)}"
-    caption = f"{title}. {words.CAPTIONS['bounds']}"
+    caption = f"{title}. {captions.CAPTIONS['bounds']}"
     return save_chart(file, title, f"Stacked bars: {told}.", folder, draw, caption=caption)

@@ -13,8 +13,9 @@ import numpy as np
 from memclf.evaluate.intervals import Interval
 from memclf.evaluate.results import Training
 from memclf.evaluate.store import BASELINE, ModelId
-from memclf.report import words
+from memclf.report import captions, formats
 from memclf.report.colours import lighten
+from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
 from memclf.report.section import Chart
 from memclf.report.tables import Number, Table
@@ -130,13 +131,13 @@ def contenders(run: Run, folder: Path) -> Chart | None:
         if len(baselines) == 1:
             panel.axvline(100 * baselines[0], color=ORANGE, lw=1, ls=(0, (2, 3)))
         for place, (name, mean) in enumerate(found):
-            chosen, control = name == pick, name.model in words.CONTROLS
+            chosen, control = name == pick, name.model in CONTROLS
             colour = BLUE if chosen else ORANGE if name.model == BASELINE else SOFT if control else INK
             panel.plot([100 * mean.low, 100 * mean.high], [place] * 2, color=colour, lw=2.2 if chosen else 1.3)
             face = PAPER if control and not chosen else colour
             panel.plot(100 * mean.value, place, "o", color=colour, mfc=face, ms=8 if chosen else 5.5, mew=1.4)
             style: dict[str, Any] = {"color": colour if chosen else INK, "fontweight": "bold" if chosen else "normal"}
-            said = words.percent(mean.value)
+            said = formats.percent(mean.value)
             panel.annotate(said, (1, place), (6, 0), ("axes fraction", "data"), "offset points", va="center", **style)
             if not wide:
                 at = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
@@ -150,9 +151,9 @@ def contenders(run: Run, folder: Path) -> Chart | None:
         panel.set_xlabel(f"% correct {'under corruption' if run.common else 'on the clean test set'}")
         return whole
 
-    told = "; ".join(f"{run.name(name)} {words.percent(mean.value)} %" for name, mean in found)
+    told = "; ".join(f"{run.name(name)} {formats.percent(mean.value)} %" for name, mean in found)
     kinds = {"Blue: recommended": pick is not None, "orange: the baseline": bool(baselines)}
-    kinds["hollow: controls"] = any(name.model in words.CONTROLS for name, _ in found)
+    kinds["hollow: controls"] = any(name.model in CONTROLS for name, _ in found)
     caption = f"Mean accuracy with 95 % intervals. {'; '.join(kind for kind, there in kinds.items() if there)}."
     alt = f"Points with intervals, the best first: {told}."
     return save_chart("contenders", "Everyone’s accuracy", alt, folder, draw, caption=caption)
@@ -196,7 +197,7 @@ def severities(run: Run, folder: Path) -> Chart | None:
         for panel in panels[len(found) :]:
             panel.set_axis_off()
         whole.legend(
-            handles=[_legend_mark(model) for model in sorted(models, key=words.rank)],
+            handles=[_legend_mark(run, model) for model in sorted(models, key=model_order)],
             loc="outside lower left",
             ncols=per_row,
             frameon=False,
@@ -220,13 +221,13 @@ def _lines_of(run: Run, training: Training) -> Lines:
 
 
 def _severity_captions(run: Run, found: dict[Training, Lines]) -> list[str]:
-    said = [words.CAPTIONS["severities"]]
-    said += [words.CAPTIONS["thin"]] if any(name.model in words.CONTROLS for name in run.field) else []
-    said += [words.CAPTIONS["undrawn"]] if any(name.model in UNDRAWN for name in run.field) else []
+    said = [captions.CAPTIONS["severities"]]
+    said += [captions.CAPTIONS["thin"]] if any(name.model in CONTROLS for name in run.field) else []
+    said += [captions.CAPTIONS["undrawn"]] if any(name.model in UNDRAWN for name in run.field) else []
     groups = []
     for training, shown in found.items():
         named = f" ({run.name_training(training)})" if len(found) > 1 else ""
-        groups += [f"{words.listed(map(words.model, group))}{named}" for group in coinciding(shown)]
+        groups += [f"{formats.join_words(map(run.labels.model, group))}{named}" for group in coinciding(shown)]
     return [*said, f"Lines that coincide take turns: {'; '.join(groups)}."] if groups else said
 
 
@@ -250,13 +251,13 @@ def coinciding(shown: Lines) -> list[list[str]]:
 def _draw_lines(panel: Any, levels: Sequence[int], shown: Lines) -> None:
     """Lines that coincide are drawn in pieces that take turns, with their markers side by side."""
     turns = {model: (place, len(group)) for group in coinciding(shown) for place, model in enumerate(group)}
-    for model in sorted(shown, key=lambda each: (each not in words.CONTROLS, words.rank(each))):  # controls below
+    for model in sorted(shown, key=lambda each: (each not in CONTROLS, model_order(each))):  # controls below
         points = [(level, value) for level, value in zip(levels, shown[model], strict=True) if value is not None]
         if not points:
             continue
         colour, style, mark = STYLES.get(model, OTHER)
         place, count = turns.get(model, (0, 1))
-        control = model in words.CONTROLS
+        control = model in CONTROLS
         width = 2 if not control or count > 1 else 1.2
         x, y = [level for level, _ in points], [100 * value.value for _, value in points]
         if not control:
@@ -272,13 +273,13 @@ def _draw_lines(panel: Any, levels: Sequence[int], shown: Lines) -> None:
     _finish(panel, "y")
 
 
-def _legend_mark(model: str) -> Any:
+def _legend_mark(run: Run, model: str) -> Any:
     from matplotlib.lines import Line2D
 
     colour, style, mark = STYLES.get(model, OTHER)
-    control = model in words.CONTROLS
+    control = model in CONTROLS
     size, width = (3.5, 1.2) if control else (5, 2)
-    return Line2D([], [], color=colour, ls=style, marker=mark, label=words.model(model), ms=size, lw=width)
+    return Line2D([], [], color=colour, ls=style, marker=mark, label=run.labels.model(model), ms=size, lw=width)
 
 
 def _describe_lines(run: Run, found: dict[Training, Lines], levels: Sequence[int]) -> str:
@@ -287,7 +288,7 @@ def _describe_lines(run: Run, found: dict[Training, Lines], levels: Sequence[int
         for model in dict.fromkeys((BASELINE, "memory", run.subject)):
             known = [value for value in shown.get(model, [None]) if value is not None]
             if len(known) == len(levels):
-                first, last = words.percent(known[0].value), words.percent(known[-1].value)
+                first, last = formats.percent(known[0].value), formats.percent(known[-1].value)
                 name = run.full_name(ModelId(model, *training))
                 parts.append(f"{name} from {first} % clean to {last} % at severity {levels[-1]}")
     return "Lines of accuracy over severity. " + "; ".join(parts) + "."
@@ -317,7 +318,7 @@ def heat(table: Table, folder: Path) -> Chart:
             if not np.isnan(value):
                 ink = "white" if abs(float(tints[row, column])) > 0.6 * most else INK
                 weight = "bold" if sure[row, column] else "normal"
-                said = words.points(value / 100)
+                said = formats.points(value / 100)
                 panel.text(column, row, said, ha="center", va="center", color=ink, fontsize=9, fontweight=weight)
         heads = [f"{c.group} {c.title}".strip() for c in table.columns[1:]]
         panel.set_xticks(range(values.shape[1]), heads)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from memclf.evaluate.store import CLEAN, ModelId
-from memclf.report import about, charts, words
+from memclf.report import about, captions, charts
+from memclf.report.labels import CONTROLS
 from memclf.report.run import Run
 from memclf.report.section import Block, Heading, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table, difference, number
@@ -21,16 +22,18 @@ def section(run: Run, folder: Path) -> Section | None:
     """Everyone in one table, and who is who."""
     if not run.field:
         return None
-    controls = any(name.model in words.CONTROLS for name in run.field)
+    controls = any(name.model in CONTROLS for name in run.field)
     whole = contenders(run)
     blocks: list[Block] = [
-        Text(f"{words.TERMS['control']} {words.TERMS['balanced']}" if controls else words.TERMS["balanced"]),
+        Text(f"{captions.TERMS['control']} {captions.TERMS['balanced']}" if controls else captions.TERMS["balanced"]),
         *split(whole),
         Text("▲ surely better than its baseline, ▼ surely worse; △ ▽ may be chance.", style="small"),
         Heading("Who is who"),
         about.models(run),
         Heading("What the columns mean"),
-        Text(" ".join(words.TERMS[name] for name in ("coverage", "selective", "stability", "oracle")), style="small"),
+        Text(
+            " ".join(captions.TERMS[name] for name in ("coverage", "selective", "stability", "oracle")), style="small"
+        ),
     ]
     title = "Contenders and controls" if controls else "Contenders"
     return Section("contenders", title, blocks, files=[whole])
@@ -55,7 +58,7 @@ def contenders(run: Run) -> Table:
         shares = {each: run.measure(name, each, run.judged) for each in plain if (name.model, each) not in MEANINGLESS}
         rows.append(
             [
-                words.model(name.model),
+                run.labels.model(name.model),
                 *([run.name_training(name.training) or "any"] if several else []),
                 *(number(run.mean(name, [CLEAN], balanced=balanced)) for balanced in (False, True)),
                 *(number(run.mean(name, balanced=balanced)) for balanced in (False, True) if run.common),
@@ -63,7 +66,7 @@ def contenders(run: Run) -> Table:
                 *(Number(shares.get(each)) for each in plain),
             ]
         )
-    who = "Contenders and controls" if any(name.model in words.CONTROLS for name in run.field) else "Contenders"
+    who = "Contenders and controls" if any(name.model in CONTROLS for name in run.field) else "Contenders"
     under = "under corruption" if run.common else "on the clean test set"
     return Table(
         "contenders",
@@ -85,9 +88,10 @@ def split(table: Table) -> list[Table]:
     return [replace(first, title=title), replace(second, title=f"{rest[0].upper()}{rest[1:]}, in per cent")]
 
 
-def name_training(name: ModelId) -> str:
+def name_training(run: Run, name: ModelId) -> str:
     """Recipe and backbone in full; "any" for a model that has neither."""
-    return " · ".join(part for part in (words.recipe(name.recipe), words.backbone(name.backbone)) if part) or "any"
+    parts = (run.labels.recipe(name.recipe), run.labels.backbone(name.backbone))
+    return " · ".join(part for part in parts if part) or "any"
 
 
 # ------------------------------------------------------------------------------------------------- what a part brings
@@ -98,7 +102,7 @@ def ablation_section(run: Run, folder: Path) -> Section | None:
     table = ablation(run)
     if table is None:
         return None
-    return Section("ablation", "What each part brings", [Text(words.CAPTIONS["ablation"]), table])
+    return Section("ablation", "What each part brings", [Text(captions.CAPTIONS["ablation"]), table])
 
 
 def ablation(run: Run) -> Table | None:
@@ -130,7 +134,7 @@ def ablation(run: Run) -> Table | None:
             rows.append(
                 [
                     "as in the paper" if name.model == "memory" else name.model,
-                    *([name_training(name)] if len(trainings) > 1 else []),
+                    *([name_training(run, name)] if len(trainings) > 1 else []),
                     *(number(run.mean(name, asked, balanced=b)) for asked in ([CLEAN], None) for b in (False, True)),
                     *map(difference, gains),
                 ]
@@ -155,7 +159,7 @@ def severities(run: Run) -> Table:
     """Mean accuracy over the corruptions, per severity."""
     steps = list(run.steps())
     rows: list[list[Cell]] = [
-        [words.model(name.model), name_training(name), *(number(run.mean(name, asked)) for _, asked in steps)]
+        [run.labels.model(name.model), name_training(run, name), *(number(run.mean(name, asked)) for _, asked in steps)]
         for name in run.field
     ]
     heads = [Column("Clean" if not level else f"Severity {level}") for level, _ in steps]

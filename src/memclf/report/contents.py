@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memclf.report import about, beside_paper, bounds, contenders, exhibits, headline, mistakes, tables, words
+from memclf._progress import in_words
+from memclf.report import about, beside_paper, bounds, contenders, exhibits, formats, headline, mistakes, tables
 from memclf.report.run import Run
 from memclf.report.section import Block, Code, Section, Text
 from memclf.report.tables import Cell, Column, Table
@@ -47,10 +48,10 @@ def data(run: Run, folder: Path) -> Section:
 def settings(run: Run, folder: Path) -> Section:
     """Command, settings and versions."""
     noted = run.about
-    times = [f"Started {words.moment(noted['started'])}."] if noted["started"] else []
-    times += [f"Finished {words.moment(noted['finished'])}."] if noted["finished"] else []
+    times = [f"Started {formats.format_moment(noted['started'])}."] if noted["started"] else []
+    times += [f"Finished {formats.format_moment(noted['finished'])}."] if noted["finished"] else []
     times += ["Not finished."] if run.partial and not noted["finished"] else []
-    times += [f"It took {words.duration(noted['seconds'])}."] if (noted["seconds"] or 0) >= 1 else []
+    times += [f"It took {in_words(noted['seconds'])}."] if (noted["seconds"] or 0) >= 1 else []
     table = settings_table(run)
     blocks: list[Block] = [
         *([Code(str(noted["command"]))] if noted["command"] else []),

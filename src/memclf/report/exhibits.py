@@ -8,8 +8,9 @@ from typing import Any
 
 from memclf.evaluate.kinds import shorten
 from memclf.evaluate.store import ModelId
-from memclf.report import sheets, words
+from memclf.report import captions, formats, sheets
 from memclf.report.colours import class_colours
+from memclf.report.labels import model_order
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Gallery, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table
@@ -33,7 +34,7 @@ def opening(run: Run, folder: Path) -> Section | None:
     found = run.exhibits.get("opening") or {}
     if not found:
         return None
-    condition = words.condition(str(found.get("condition", "")))
+    condition = run.labels.condition(str(found.get("condition", "")))
     truth = run.label(found.get("truth", ""))
     named = f" ({found['key']})" if case_noun(run) == "row" and found.get("key") else ""
     rows: list[list[Cell]] = [
@@ -77,7 +78,7 @@ def memories(run: Run, folder: Path) -> Section | None:
             run.label(each.get("label")) if each.get("label") is not None else "–",
             each.get("cases") or 0,
             ", ".join(f"{run.label(name)} {count}" for name, count in (each.get("classes") or {}).items()),
-            words.two_digits(each.get("threshold")),
+            formats.two_digits(each.get("threshold")),
             describe_classifier(run, each.get("classifier")),
         ]
         for each in found
@@ -102,7 +103,7 @@ def memories(run: Run, folder: Path) -> Section | None:
         "memories",
         "The memories and their clusters",
         [
-            Text(f"{words.CAPTIONS['memories']}{more}{_whose(run, found)}"),
+            Text(f"{captions.CAPTIONS['memories']}{more}{_whose(run, found)}"),
             Gallery("memories", data, sheets.memories(run, folder)),
             Folded("The memories as a table", [table]),
         ],
@@ -118,9 +119,9 @@ def routes(run: Run, folder: Path) -> Section | None:
     rows: list[list[Cell]] = [
         [
             case_summary(each),
-            words.condition(str(each.get("condition", ""))),
+            run.labels.condition(str(each.get("condition", ""))),
             _where(each),
-            f"{words.two_digits(each.get('similarity'))} / {words.two_digits(each.get('threshold'))}",
+            f"{formats.two_digits(each.get('similarity'))} / {formats.two_digits(each.get('threshold'))}",
             run.label(each.get("truth")),
             _marked(run, each.get("answer"), each.get("truth")),
             _marked(run, each.get("baseline_answer"), each.get("truth")),
@@ -135,7 +136,7 @@ def routes(run: Run, folder: Path) -> Section | None:
         "routes",
         "Sample routes",
         [
-            Text(words.CAPTIONS["routes"]),
+            Text(captions.CAPTIONS["routes"]),
             Gallery("routes", data, sheets.routes(run, folder)),
             Folded("The routes as a table", [table]),
         ],
@@ -148,7 +149,10 @@ def overlays(run: Run, folder: Path) -> Section | None:
     found = entries(run, "overlays")
     if not found:
         return None
-    blocks: list[Block] = [Text(words.CAPTIONS["overlays"]), Gallery("overlays", found, sheets.overlays(run, folder))]
+    blocks: list[Block] = [
+        Text(captions.CAPTIONS["overlays"]),
+        Gallery("overlays", found, sheets.overlays(run, folder)),
+    ]
     return Section("overlays", "What the expert feature sees", blocks, short="What the feature sees")
 
 
@@ -183,7 +187,7 @@ def describe_classifier(run: Run, found: Any) -> str:
         case "shared" if len(sharing) > 2:
             return f"shares one {kind} with {len(sharing)} other memories{begun}"
         case "shared":
-            return f"shares one {kind} with {words.listed(f'memory {other}' for other in sharing)}{begun}"
+            return f"shares one {kind} with {formats.join_words(f'memory {other}' for other in sharing)}{begun}"
         case _:
             return f"its own {kind} answers{begun}"
 
@@ -191,14 +195,16 @@ def describe_classifier(run: Run, found: Any) -> str:
 def _whose(run: Run, found: Sequence[Mapping[str, Any]]) -> str:
     """Which memory classifier is shown, where there are several."""
     model = str(found[0].get("model", "memory"))
-    return "" if model == "memory" else f" They are those of “{words.model(model)}”."
+    return "" if model == "memory" else f" They are those of “{run.labels.model(model)}”."
 
 
 def _in_order(answers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Recipe by recipe, the first one with those that have none."""
     recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in answers if each.get("recipe")))
     order = {name: place for place, name in enumerate(recipes)}
-    return sorted(answers, key=lambda each: (order.get(str(each.get("recipe")), 0), words.rank(str(each.get("model")))))
+    return sorted(
+        answers, key=lambda each: (order.get(str(each.get("recipe")), 0), model_order(str(each.get("model"))))
+    )
 
 
 def _marked(run: Run, answer: Any, truth: Any) -> str:

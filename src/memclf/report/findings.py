@@ -9,7 +9,8 @@ import numpy as np
 
 from memclf.evaluate.store import BASELINE, CLEAN, ModelId
 from memclf.evaluate.verdict import Verdict
-from memclf.report import words
+from memclf.report import formats
+from memclf.report.labels import CONTROLS
 from memclf.report.run import Run
 
 Kind = Literal["memory", "baseline", "other", "none"]
@@ -18,7 +19,10 @@ NO_ARTICLE = ("stage1", "augmented", "random")
 
 @dataclass(frozen=True)
 class Headline:
-    """The verdict in words. `kind`: a memory classifier, the baseline, another contender or nothing is recommended."""
+    """The verdict in words; the sentence continues the title.
+
+    `kind` says what is recommended: a memory classifier, the baseline, another contender or nothing.
+    """
 
     kind: Kind
     title: str
@@ -35,17 +39,17 @@ def headline(run: Run) -> Headline:
     if found.candidates == 1:
         return Headline("none", f"Only {refer(run, found.pick)} was measured", f"{_say_level(run, found.pick)}.")
     sentence = f"{_say_level(run, found.pick)}{_say_gain(run, found)}."
-    model, meaning = words.MODELS.get(found.pick.model, ("", ""))
-    what = f"{model}: {meaning}. " if kind == "other" and meaning else ""
+    meaning = run.labels.role(found.pick.model)
+    what = f"{run.labels.model(found.pick.model)}: {meaning}. " if kind == "other" and meaning else ""
     return Headline(kind, f"Use {refer(run, found.pick)}", sentence, what + _small_print(run, found))
 
 
 def refer(run: Run, name: ModelId) -> str:
     """A contender as a sentence names it: "the memory classifier", or “mine” in quotes for a name of one's own."""
-    if name.model not in words.MODELS:
-        model = f"“{name.model}”"
+    called = run.labels.model(name.model)
+    if called == name.model:  # a name of the user's own
+        model = f"“{called}”"
     else:
-        called = words.model(name.model)
         model = ("" if name.model.startswith(NO_ARTICLE) else "the ") + called[0].lower() + called[1:]
     _, _, training = run.name(name).partition(" · ")
     return f"{model} ({training})" if training else model
@@ -59,10 +63,10 @@ def where(run: Run) -> str:
 def _say_level(run: Run, name: ModelId) -> str:
     mean = run.mean(name, run.judged)
     place = where(run)
-    share = words.percent(None if mean is None else mean.value)
-    said = f"{place[0].upper()}{place[1:]} {refer(run, name)} answers {share} % of the test cases correctly"
+    share = formats.percent(None if mean is None else mean.value)
+    said = f"{place[0].upper()}{place[1:]} it answers {share} % of the test cases correctly"
     coverage = run.measure(name, "coverage", run.judged)
-    return said if coverage is None or coverage > 0.9995 else f"{said} ({words.percent(coverage)} % get an answer)"
+    return said if coverage is None or coverage > 0.9995 else f"{said} ({formats.percent(coverage)} % get an answer)"
 
 
 def _say_gain(run: Run, found: Verdict) -> str:
@@ -70,13 +74,13 @@ def _say_gain(run: Run, found: Verdict) -> str:
         return ", and nothing else is surely better"
     if found.gain is None:
         return ""
-    interval = f"95 % interval {words.points(found.gain.low)} to {words.points(found.gain.high)}"
-    size = words.points(abs(found.gain.value)).lstrip("+±")
+    interval = f"95 % interval {formats.points(found.gain.low)} to {formats.points(found.gain.high)}"
+    size = formats.points(abs(found.gain.value)).lstrip("+±")
     if found.gain.low > 0:
         return f", {size} points more than the baseline ({interval})"
     if found.gain.high < 0:
         return f", {size} points less than the baseline ({interval})"
-    return f"; its difference of {words.points(found.gain.value)} points from the baseline may be chance ({interval})"
+    return f"; its difference of {formats.points(found.gain.value)} points from the baseline may be chance ({interval})"
 
 
 def _small_print(run: Run, found: Verdict) -> str:
@@ -87,22 +91,23 @@ def _small_print(run: Run, found: Verdict) -> str:
         best = run.mean(found.best, run.judged)
         said = (
             f"The simplest of those that may be as good as the best, {refer(run, found.best)} "
-            f"({words.percent(None if best is None else best.value)} %), among {found.candidates} candidates."
+            f"({formats.percent(None if best is None else best.value)} %), among {found.candidates} candidates."
         )
     majority = next((name for name in run.field if name.model == "majority"), None)
     apart = None if majority is None else run.apart(majority, found.pick, run.judged)
     if majority is not None and apart is not None and apart.low > 0:
         level = run.mean(majority, run.judged)
+        share = formats.percent(level.value if level else 0)
         said += (
-            f" Always answering the commonest class is correct more often ({words.percent(level.value if level else 0)}"
-            " %), but it does not look at the case."
+            f" Always answering the commonest class is correct more often ({share} %), but"
+            " it does not look at the case."
         )
     return f"{said} The same test cases chose it and measured it: expect a little less on new cases."
 
 
 def _names(run: Run, names: list[ModelId]) -> str:
     shown = [refer(run, name) for name in names[:3]]
-    return words.listed([*shown, *([f"{len(names) - 3} more"] if len(names) > 3 else [])])
+    return formats.join_words([*shown, *([f"{len(names) - 3} more"] if len(names) > 3 else [])])
 
 
 def _say_nothing(run: Run) -> str:
@@ -118,8 +123,9 @@ def describe_careful(run: Run) -> list[str]:
         answered, clean = (run.measure(name, "coverage", asked) for asked in (run.judged, [CLEAN]))
         right = run.measure(name, "selective_accuracy", run.judged)
         found.append(
-            f"{run.name(name)}, which may say unknown: {where(run)} it answers {words.percent(answered)} % of the "
-            f"cases, {words.percent(right)} % of those correctly; of clean ones it answers {words.percent(clean)} %."
+            f"{run.name(name)}, which may say unknown: {where(run)} it answers {formats.percent(answered)} % of the "
+            f"cases, {formats.percent(right)} % of those correctly; of clean ones it answers "
+            f"{formats.percent(clean)} %."
         )
     return found
 
@@ -141,10 +147,10 @@ def warnings(run: Run) -> list[str]:
     A control is named for a measure unless the whole interval of the paired difference is above 0.
     """
     found = []
-    for control in words.CONTROLS:
+    for control in CONTROLS:
         said = [part for champion in champions(run) if (part := _compare_control(run, champion, control))]
         if said:
-            found.append(f"The control “{words.model(control)}” {'; it '.join(said)}.")
+            found.append(f"The control “{run.labels.model(control)}” {'; it '.join(said)}.")
     return found
 
 
@@ -156,7 +162,7 @@ def contested(run: Run) -> bool:
 
 def matched(run: Run, champion: str) -> list[str]:
     """The controls that do as well as one memory classifier, in accuracy or in balanced accuracy."""
-    return [control for control in words.CONTROLS if _compare_control(run, champion, control)]
+    return [control for control in CONTROLS if _compare_control(run, champion, control)]
 
 
 def _compare_control(run: Run, champion: str, control: str) -> str:
@@ -171,10 +177,10 @@ def _compare_control(run: Run, champion: str, control: str) -> str:
     ahead = [what for what, apart in found.items() if apart.high < 0]
     level = [what for what in found if what not in ahead]
     name = refer(run, ModelId(champion))
-    said = [f"beats {name} in {words.listed(ahead)}"] if ahead else []
-    said += [f"cannot be told from {'it' if ahead else name} in {words.listed(level)}"] if level else []
+    said = [f"beats {name} in {formats.join_words(ahead)}"] if ahead else []
+    said += [f"cannot be told from {'it' if ahead else name} in {formats.join_words(level)}"] if level else []
     numbers = "; ".join(
-        f"{words.points(apart.value)} of {what}, {words.points(apart.low)} to {words.points(apart.high)}"
+        f"{formats.points(apart.value)} of {what}, {formats.points(apart.low)} to {formats.points(apart.high)}"
         for what, apart in found.items()
     )
     return f"{' and '.join(said)} ({name} minus this control, in points with 95 % intervals: {numbers})"
@@ -217,7 +223,7 @@ def _warn_of_few_cases(run: Run) -> str:
     if not rare:
         return ""
     parts = [
-        f"{words.listed(names)} there {'is' if count == 1 else 'are'} {words.counted(count, 'test case')}"
+        f"{formats.join_words(names)} there {'is' if count == 1 else 'are'} {formats.count(count, 'test case')}"
         + (" each" if len(names) > 1 else "")
         for count, names in sorted(found.items())
     ]

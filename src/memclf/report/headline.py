@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from memclf.evaluate.store import BASELINE, CLEAN
-from memclf.report import charts, findings, words
+from memclf.report import captions, charts, findings, formats
 from memclf.report.beside_paper import PAPERS_MODEL, paper_gain
+from memclf.report.labels import CONTROLS
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table, difference
@@ -33,14 +34,14 @@ def _details(run: Run) -> list[Block]:
         found.append(table)
     if careful := findings.describe_careful(run):
         found.append(Text(lines=careful))
-    controls = [model for model in words.CONTROLS if any(name.model == model for name in run.field)]
+    controls = [model for model in CONTROLS if any(name.model == model for name in run.field)]
     if warnings := findings.warnings(run):
         contested = findings.contested(run)
         lead = "A gain that a control has too is no gain." if contested else "Controls that do as well or better."
         found.append(Text(lead=lead, lines=warnings))
     elif controls and run.subject:
         name = findings.refer(run, run.verdict.memory) if run.verdict and run.verdict.memory else ""
-        count = words.counted(len(controls), "control")
+        count = formats.count(len(controls), "control")
         found.append(Text(f"None of the {count} does as well as {name}, in accuracy or in balanced accuracy."))
     return found
 
@@ -59,7 +60,7 @@ def gains(run: Run) -> Table | None:
                 if chosen
                 else ""
             )
-            called = words.model(model)
+            called = run.labels.model(model)
             cells = [
                 difference(run.gain(model, BASELINE, asked, trainings=chosen, balanced=balanced))
                 for asked, balanced in ((run.common, False), (run.common, True), ([CLEAN], False))
@@ -71,7 +72,12 @@ def gains(run: Run) -> Table | None:
     published, empty, note = paper_gain(run), Number(None, signed=True), ""
     if published is not None:
         rows.append(
-            [f"{words.model(PAPERS_MODEL)}, as the paper ran it", Number(published.gain, signed=True), empty, empty]
+            [
+                f"{run.labels.model(PAPERS_MODEL)}, as the paper ran it",
+                Number(published.gain, signed=True),
+                empty,
+                empty,
+            ]
         )
         rows.append(["The same corruptions and trainings here", difference(published.ours), empty, empty])
         note = f"The paper’s gain: {published.note}."
@@ -82,4 +88,4 @@ def gains(run: Run) -> Table | None:
 def _terms(run: Run) -> str:
     names = ["memory", "baseline", "gain", "corruption", *(["severity"] if run.published else [])]
     names += ["accuracy", "balanced", "interval", *(["groups"] if run.groups is not None else [])]
-    return " ".join(words.TERMS[name] for name in names)
+    return " ".join(captions.TERMS[name] for name in names)

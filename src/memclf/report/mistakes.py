@@ -10,7 +10,7 @@ import numpy as np
 
 from memclf.evaluate.results import Training
 from memclf.evaluate.store import BASELINE, ModelId
-from memclf.report import charts, exhibits, findings, words
+from memclf.report import captions, charts, exhibits, findings
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Heading, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table, difference
@@ -57,7 +57,7 @@ def worst_conditions(run: Run) -> Table | None:
     found.sort(key=lambda each: (each[0], str(each[2])))
     rows: list[list[Cell]] = []
     for _, training, condition, memory, baseline in found[:WORST]:
-        line: list[Cell] = [words.condition(str(condition))]
+        line: list[Cell] = [run.labels.condition(str(condition))]
         line += [run.name_training(training)] if len(trainings) > 1 else []
         gain = run.gain(run.subject, conditions=[condition], trainings=[training])
         rows.append([*line, Number(float(baseline)), Number(float(memory)), difference(gain)])
@@ -132,7 +132,7 @@ def gains_section(run: Run, folder: Path) -> Section | None:
     if not tables:
         return None
     said = "Blue: the memory classifier is better; orange: the baseline is."
-    blocks: list[Block] = [Text(f"{said} {words.CAPTIONS['gains']}")]
+    blocks: list[Block] = [Text(f"{said} {captions.CAPTIONS['gains']}")]
     for number, table in enumerate(tables):
         shown: list[Block] = [charts.heat(table, folder), table]
         blocks += [Folded(table.title, shown)] if number else shown
@@ -148,7 +148,7 @@ def gains(run: Run, training: Training) -> Table:
         asked = [*([each for each in here if each.severity == level] for level in levels), here]
         rows.append(
             [
-                words.corruption(name),
+                run.labels.corruption(name),
                 *(difference(run.gain(run.subject, conditions=each, trainings=[training])) for each in asked),
             ]
         )

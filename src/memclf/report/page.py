@@ -11,8 +11,9 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
+from memclf._progress import in_words
 from memclf.exceptions import MissingExtraError
-from memclf.report import charts, tables, words
+from memclf.report import captions, charts, formats, tables
 from memclf.report.run import Run
 from memclf.report.section import Section, Text
 from memclf.report.tables import Number
@@ -66,7 +67,14 @@ def _embedded(file: Path) -> str:
 
 def html(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
     """The page: one file with all pictures in it."""
-    shown = {"run": run, "label": run.label, "notices": notices, "sections": sections, "picture": Pictures(run)}
+    shown = {
+        "run": run,
+        "label": run.label,
+        "labels": run.labels,
+        "notices": notices,
+        "sections": sections,
+        "picture": Pictures(run),
+    }
     return render("report.html.j2", **shown)
 
 
@@ -103,14 +111,11 @@ def _environment(escape: bool) -> Any:
     )
     style = resources.files("memclf.report") / "templates" / "report.css"
     found.filters |= {
-        "percent": words.percent,
-        "points": words.points,
-        "model": words.model,
-        "condition": words.condition,
-        "duration": words.duration,
-        "colour": words.colour,
-        "moment": words.moment,
-        "listed": words.listed,
+        "percent": formats.percent,
+        "duration": in_words,
+        "colour": formats.safe_colour,
+        "moment": formats.format_moment,
+        "listed": formats.join_words,
         "nb": lambda text: str(text).replace(" %", "\u00a0%"),
         "md": tables.markdown,
         "md_table": tables.to_markdown,
@@ -119,6 +124,6 @@ def _environment(escape: bool) -> Any:
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"terms": words.TERMS, "captions": words.CAPTIONS, "heat": HEAT}
+    found.globals |= {"terms": captions.TERMS, "captions": captions.CAPTIONS, "heat": HEAT}
     found.globals |= {"style": Markup(style.read_text(encoding="utf-8") + charts.style())}
     return found

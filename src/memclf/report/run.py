@@ -16,12 +16,23 @@ from memclf.bounds import Bound
 from memclf.evaluate.results import Results, Training
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, open_store
 from memclf.evaluate.verdict import Verdict, is_part, judge
-from memclf.report import words
+from memclf.report import formats
+from memclf.report.labels import CONTROLS, Labels, are_numbers, model_order, name_class
 from memclf.report.published import PublishedTable, read_published
 
 ABOUT = (
     *("study", "title", "question", "source", "source_note", "generated_note"),
-    *("started", "finished", "command", "versions", "seconds", "data", "models"),
+    *(
+        "started",
+        "finished",
+        "command",
+        "versions",
+        "seconds",
+        "data",
+        "models",
+        "training_labels",
+        "corruption_labels",
+    ),
 )
 
 
@@ -45,6 +56,8 @@ class Run(Results):
         Pictures for the report, {} when there are none.
     bounds : list of RunBounds
         Bounds of the memory classifiers, [] when there are none.
+    labels : Labels
+        What recipes, backbones and corruptions are called, as the run noted it.
     published : list of PublishedTable
         The paper's tables of this study, [] when there are none.
     field, parts : lists
@@ -57,14 +70,32 @@ class Run(Results):
             super().__init__(store)
             self.about: dict[str, Any] = {key: store.get(key) for key in ABOUT}
         self.exhibits = _read(self.folder / "exhibits.json")
-        self.bounds = _bounds(_read(self.folder / "bounds.json"))
         self.published: list[PublishedTable] = read_published(self.folder)
-        self.contenders = {name: self.contenders[name] for name in sorted(self.contenders, key=_order)}
-        self.conditions.sort(key=_place)
-        self.common.sort(key=_place)
-        self.counted.sort(key=_order)
+        noted = (self.about["training_labels"], self.about["corruption_labels"])
+        self.labels = Labels.from_notes(*noted, study=bool(self.study))
+        bounds = _bounds(_read(self.folder / "bounds.json"))
+        self.bounds = sorted(bounds, key=lambda each: self._order(each.name))
+        self.contenders = {name: self.contenders[name] for name in sorted(self.contenders, key=self._order)}
+        self.conditions.sort(key=self._place)
+        self.common.sort(key=self._place)
+        self.counted.sort(key=self._order)
         self.field = [each for each in self.counted if not is_part(each.model)]
         self.parts = [each for each in self.counted if is_part(each.model)]
+
+    def _order(self, name: ModelId) -> tuple[Any, ...]:
+        """For sorting contenders: by training, then by model; controls without a training last."""
+        recipes, backbones = list(self.labels.recipes), list(self.labels.backbones)
+        return (
+            not any(name.training) and name.model in CONTROLS,
+            recipes.index(name.recipe) if name.recipe in recipes else -1 if not name.recipe else len(recipes),
+            backbones.index(name.backbone) if name.backbone in backbones else len(backbones),
+            *name.training,
+            model_order(name.model),
+        )
+
+    def _place(self, condition: Condition) -> tuple[Any, ...]:
+        """For sorting conditions as the paper's tables do."""
+        return (self.labels.place(condition.corruption), condition.severity)
 
     # -------------------------------------------------------------------------------------------- what there is
 
@@ -116,7 +147,7 @@ class Run(Results):
     @property
     def five(self) -> bool:
         """Whether every corruption has been run at all five severities, as in the paper."""
-        return self.crossed and {each.severity for each in self.common} == set(words.FIVE)
+        return self.crossed and {each.severity for each in self.common} == set(formats.FIVE)
 
     def steps(self) -> Iterator[tuple[int, list[Condition]]]:
         """For each severity its common conditions; the clean test set is severity 0."""
@@ -131,39 +162,39 @@ class Run(Results):
         """The severities that means are taken over, in words."""
         if not self.crossed:
             return "severities that are not the same for all corruptions"
-        return words.severities({each.severity for each in self.common})
+        return formats.name_severities({each.severity for each in self.common})
 
     @property
     def size(self) -> str:
         """How many test cases and conditions there are, in words."""
-        cases = words.counted(0 if self.cases is None else len(self.cases.keys), "test case")
+        cases = formats.count(0 if self.cases is None else len(self.cases.keys), "test case")
         if not self.common:
             return cases
-        corruptions = words.counted(len(self.corruptions), "corruption")
+        corruptions = formats.count(len(self.corruptions), "corruption")
         levels = "" if self.five else f" at {self.severities}"
-        conditions = words.counted(len(self.common), "corrupted condition")
+        conditions = formats.count(len(self.common), "corrupted condition")
         return f"{cases} under {conditions} ({corruptions}{levels})"
 
     def label(self, name: Any) -> str:
         """A class as a sentence names it: a bare number becomes "class 3"."""
-        return words.label(name, self.cases is not None and words.numbered(self.cases.classes))
+        return name_class(name, self.cases is not None and are_numbers(self.cases.classes))
 
     def name_training(self, training: Training) -> str:
         """Recipe and backbone, as far as there is more than one of them in the run."""
         recipes, backbones = ({name[k] for name in self.contenders if any(name.training)} for k in (1, 2))
-        parts = [words.recipe(training[0])] if len(recipes) > 1 or len(backbones) < 2 else []
-        parts += [words.backbone(training[1])] if len(backbones) > 1 else []
+        parts = [self.labels.recipe(training[0])] if len(recipes) > 1 or len(backbones) < 2 else []
+        parts += [self.labels.backbone(training[1])] if len(backbones) > 1 else []
         return " · ".join(part for part in parts if part)
 
     def name(self, name: ModelId, *, short: bool = False) -> str:
         """A contender, with its training where there are several of them in the run."""
         several = len({each.training for each in self.contenders if any(each.training)}) > 1
-        model = words.SHORT.get(name.model, words.model(name.model)) if short else words.model(name.model)
+        model = self.labels.model(name.model, short=short)
         training = self.name_training(name.training) if several and any(name.training) else ""
         return f"{model} · {training}" if training else model
 
     def full_name(self, name: ModelId) -> str:
-        parts = (words.model(name.model), words.recipe(name.recipe), words.backbone(name.backbone))
+        parts = (self.labels.model(name.model), self.labels.recipe(name.recipe), self.labels.backbone(name.backbone))
         return " · ".join(part for part in parts if part)
 
     @cached_property
@@ -179,10 +210,11 @@ class Run(Results):
             counts.setdefault((gap.rows, gap.wanted), []).append(self.full_name(gap.name))
         found += [f"{there} of {wanted} rows: {'; '.join(names)}." for (there, wanted), names in counts.items()]
         if self.left_out:
-            names = words.listed(self.full_name(name) for name in self.left_out)
+            names = formats.join_words(self.full_name(name) for name in self.left_out)
             found.append(f"Left out of the means because they lag behind: {names}.")
         for part, missing in self.not_begun.items():
-            names = words.listed(f"seed {each}" if part == "seed" else words.column(each) for each in missing)
+            named = (f"seed {each}" if part == "seed" else self.labels.training(each) for each in missing)
+            names = formats.join_words(named)
             found.append(f"Not begun: {names}.")
         return found
 
@@ -194,23 +226,6 @@ class Run(Results):
             return None
         file = (self.folder / path).resolve()
         return file if file.is_file() and file.is_relative_to(self.folder.resolve()) else None
-
-
-def _order(name: ModelId) -> tuple[Any, ...]:
-    """For sorting contenders: by training, then by model; controls without a training last."""
-    recipes, backbones = list(words.RECIPES), list(words.BACKBONES)
-    return (
-        not any(name.training) and name.model in words.CONTROLS,
-        recipes.index(name.recipe) if name.recipe in recipes else -1 if not name.recipe else len(recipes),
-        backbones.index(name.backbone) if name.backbone in backbones else len(backbones),
-        *name.training,
-        words.rank(name.model),
-    )
-
-
-def _place(condition: Condition) -> tuple[Any, ...]:
-    """For sorting conditions as the paper's tables do."""
-    return (words.place(condition.corruption), condition.severity)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -234,4 +249,4 @@ def _bounds(found: dict[str, Any]) -> list[RunBounds]:
             continue
         if bounds:
             shown.append(RunBounds(name, bounds, missing))
-    return sorted(shown, key=lambda each: _order(each.name))
+    return shown

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memclf.report import words
+from memclf.report import formats
 from memclf.report.charts import BLUE, INK, LINE, ORANGE, SOFT
 from memclf.report.run import Run
 from memclf.report.section import Chart
@@ -31,18 +31,18 @@ def opening(run: Run, folder: Path) -> Chart | None:
     pictures = [_file(run, found.get(side)) for side in ("clean", "corrupted")]
     if not all(pictures):
         return None
-    truth, condition = str(found.get("truth", "")), words.condition(str(found.get("condition", "")))
+    truth, condition = str(found.get("truth", "")), run.labels.condition(str(found.get("condition", "")))
     tiles = []
     for file, side, title in zip(pictures, ("clean", "corrupted"), ("Clean", condition), strict=True):
         lines = [(f"{title}; truth: {run.label(truth)}", INK)]
         for answer in found.get("answers") or []:
             said = str(answer.get(side, ""))
-            name = words.model(str(answer.get("model")))
+            name = run.labels.model(str(answer.get("model")))
             mark = "✓" if said == truth else "✗"
             lines.append((f"{mark} {name}: {run.label(said)}", BLUE if said == truth else ORANGE))
         tiles.append(Tile(file, tuple(lines)))
     told = f"{run.label(truth)}, clean and under {condition}"
-    return _kept("opening", "One picture, clean and corrupted", told, [tiles], folder)
+    return _save_sheet("opening", "One picture, clean and corrupted", told, [tiles], folder)
 
 
 def memories(run: Run, folder: Path) -> Chart | None:
@@ -54,7 +54,7 @@ def memories(run: Run, folder: Path) -> Chart | None:
         lines = ((title, INK), (f"{each.get('cases')} cases", SOFT))
         members = [Tile(file) for member in each.get("members") or [] if (file := _file(run, member))]
         rows.append([Tile(_file(run, each.get("case")), lines), *members])
-    return _kept("memories", "Memories and their clusters", "", rows, folder)
+    return _save_sheet("memories", "Memories and their clusters", "", rows, folder)
 
 
 def routes(run: Run, folder: Path) -> Chart | None:
@@ -67,12 +67,12 @@ def routes(run: Run, folder: Path) -> Chart | None:
         memory = known.get((each.get("model"), number if found else each.get("nearest"))) or {}
         there = f"→ memory {number}" if found else "→ unknown; the nearest:"
         truth, said = str(each.get("truth")), str(each.get("answer"))
-        query = ((words.condition(str(each.get("condition"))), INK), (f"truth: {run.label(truth)}", SOFT))
-        numbers = f"{words.two_digits(each.get('similarity'))} against {words.two_digits(each.get('threshold'))}"
+        query = ((run.labels.condition(str(each.get("condition"))), INK), (f"truth: {run.label(truth)}", SOFT))
+        numbers = f"{formats.two_digits(each.get('similarity'))} against {formats.two_digits(each.get('threshold'))}"
         mark = (f"{'✓' if said == truth else '✗'} {run.label(said)}", BLUE if said == truth else ORANGE)
         tiles += [Tile(_file(run, each.get("case")), query)]
         tiles += [Tile(_file(run, memory.get("case")), ((there, INK), (numbers, SOFT), mark))]
-    return _kept("routes", "Sample routes: query and memory", "", _rows(tiles), folder)
+    return _save_sheet("routes", "Sample routes: query and memory", "", _in_rows(tiles), folder)
 
 
 def overlays(run: Run, folder: Path) -> Chart | None:
@@ -80,15 +80,18 @@ def overlays(run: Run, folder: Path) -> Chart | None:
     tiles = []
     for each in run.exhibits.get("overlays") or []:
         numbers = [
-            f"{key.replace('_', ' ')} {words.two_digits(value)}" for key, value in (each.get("numbers") or {}).items()
+            f"{key.replace('_', ' ')} {formats.two_digits(value)}" for key, value in (each.get("numbers") or {}).items()
         ]
         legend = [
-            (f"{SQUARE} {part.get('name')}: {words.percent(part.get('share'))} %", words.colour(part.get("colour")))
+            (
+                f"{SQUARE} {part.get('name')}: {formats.percent(part.get('share'))} %",
+                formats.safe_colour(part.get("colour")),
+            )
             for part in each.get("legend") or []
         ]
-        lines = [(words.condition(str(each.get("condition"))), INK), *legend, *((text, SOFT) for text in numbers)]
+        lines = [(run.labels.condition(str(each.get("condition"))), INK), *legend, *((text, SOFT) for text in numbers)]
         tiles.append(Tile(_file(run, each.get("case")), tuple(lines)))
-    return _kept("overlays", "What the expert feature sees", "", _rows(tiles), folder)
+    return _save_sheet("overlays", "What the expert feature sees", "", _in_rows(tiles), folder)
 
 
 def hardest(run: Run, folder: Path) -> Chart | None:
@@ -96,20 +99,20 @@ def hardest(run: Run, folder: Path) -> Chart | None:
     tiles = []
     for each in run.exhibits.get("hardest") or []:
         taken = f"{run.label(each.get('truth'))}, taken for {run.label(each.get('mostly_answered'))}"
-        wrong = f"{words.percent(each.get('wrong_share'))} % wrong"
+        wrong = f"{formats.percent(each.get('wrong_share'))} % wrong"
         tiles.append(Tile(_file(run, each.get("case")), ((taken, INK), (wrong, SOFT))))
-    return _kept("hardest", "Hardest test cases", "", _rows(tiles), folder)
+    return _save_sheet("hardest", "Hardest test cases", "", _in_rows(tiles), folder)
 
 
 def _file(run: Run, case: Any) -> Path | None:
     return run.picture(case.get("picture")) if isinstance(case, dict) else None
 
 
-def _rows(tiles: Sequence[Tile]) -> list[Sequence[Tile]]:
+def _in_rows(tiles: Sequence[Tile]) -> list[Sequence[Tile]]:
     return [tiles[k : k + 4] for k in range(0, len(tiles), 4)]
 
 
-def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folder: Path) -> Chart | None:
+def _save_sheet(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folder: Path) -> Chart | None:
     """Paint the rows into FOLDER/figures/NAME.png; None when there is no picture in them."""
     if not any(tile.picture for row in rows for tile in row):
         return None
@@ -120,7 +123,7 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
     font = ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"), LETTERS)
     across = max(len(row) for row in rows)
     width = min(WIDEST, (WIDTH - GAP * (across + 1)) // across)
-    pictures = [[_opened(tile.picture, width) for tile in row] for row in rows]
+    pictures = [[_open_picture(tile.picture, width) for tile in row] for row in rows]
     heights = [
         max(picture.height for picture in line) + (LETTERS + 6) * max(len(tile.lines) for tile in row) + GAP
         for line, row in zip(pictures, rows, strict=True)
@@ -136,7 +139,7 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
             for number, (text, colour) in enumerate(tile.lines):
                 below = top + picture.height + 4 + number * (LETTERS + 6)
                 swatch = text.startswith(SQUARE)  # bright letters could not be read
-                draw.text((left, below), _fitting(text, font, width), fill=SOFT if swatch else colour, font=font)
+                draw.text((left, below), _shorten_to(text, font, width), fill=SOFT if swatch else colour, font=font)
                 if swatch:
                     draw.text((left, below), SQUARE, fill=colour, font=font)
         top += height
@@ -145,7 +148,7 @@ def _kept(name: str, title: str, alt: str, rows: Sequence[Sequence[Tile]], folde
     return Chart(name, title, alt or title)
 
 
-def _opened(file: Path | None, width: int) -> Any:
+def _open_picture(file: Path | None, width: int) -> Any:
     """The picture at this width; an empty place when there is none or it cannot be read."""
     from PIL import Image
 
@@ -159,7 +162,7 @@ def _opened(file: Path | None, width: int) -> Any:
     return Image.new("RGB", (width, width // 2), "#f2f4f6")
 
 
-def _fitting(text: str, font: Any, width: int) -> str:
+def _shorten_to(text: str, font: Any, width: int) -> str:
     text = " ".join(text.split())
     if font.getlength(text) <= width:
         return text

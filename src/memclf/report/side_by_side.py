@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
-from memclf.report import findings, page, tables, words
+from memclf.report import findings, formats, page, tables
 from memclf.report.beside_paper import paper_gain
 from memclf.report.contenders import name_training
 from memclf.report.contents import show_value
+from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table, difference, number
 
@@ -79,9 +80,11 @@ def restrict_to_shared(names: Sequence[str], runs: Sequence[Run]) -> list[str]:
         return [f"{name}: {run.size}" for name, run in zip(names, runs, strict=True)]
     found = []
     for name, run in zip(names, runs, strict=True):
-        left = [words.condition(str(each)) for each in run.common if each not in shared]
+        left = [run.labels.condition(str(each)) for each in run.common if each not in shared]
         some = [*left[:SHOWN], *([f"{len(left) - SHOWN} more"] if len(left) > SHOWN else [])]
-        found += [f"{name}: {words.counted(len(left), 'condition')} left out ({words.listed(some)})"] if left else []
+        found += (
+            [f"{name}: {formats.count(len(left), 'condition')} left out ({formats.join_words(some)})"] if left else []
+        )
         run.restrict(shared)
     return found
 
@@ -99,7 +102,8 @@ def headlines(names: Sequence[str], runs: Sequence[Run]) -> Table:
     for name, run in zip(names, runs, strict=True):
         source = str(run.about["source"])
         data = source if source in ("generated", "real") else "not stated"
-        trainings = words.listed(name_training(ModelId("", *each)) for each in run.trainings(run.subject)) or ABSENT
+        named = (name_training(run, ModelId("", *each)) for each in run.trainings(run.subject))
+        trainings = formats.join_words(named) or ABSENT
         line: list[Cell] = [name, run.study, data, trainings, "partial" if run.partial else "complete"]
         line += [0 if run.cases is None else len(run.cases.keys), len(run.common)]
         line.append(ABSENT if run.verdict is None else run.name(run.verdict.pick))
@@ -165,7 +169,8 @@ def models(names: Sequence[str], runs: Sequence[Run]) -> Table:
     everyone = sorted({name for run in runs for name in run.field}, key=_place)
     rows: list[list[Cell]] = []
     for contender in everyone:
-        line: list[Cell] = [words.model(contender.model), name_training(contender)]
+        first = next(run for run in runs if contender in run.contenders)
+        line: list[Cell] = [first.labels.model(contender.model), name_training(first, contender)]
         for run in runs:
             there = contender in run.field
             line.append(number(run.mean(contender, run.judged)) if there else EMPTY)
@@ -181,4 +186,4 @@ def models(names: Sequence[str], runs: Sequence[Run]) -> Table:
 
 
 def _place(name: ModelId) -> tuple[Any, ...]:
-    return (name.model in words.CONTROLS, name.recipe, name.backbone, words.rank(name.model))
+    return (name.model in CONTROLS, name.recipe, name.backbone, model_order(name.model))

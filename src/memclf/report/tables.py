@@ -1,4 +1,4 @@
-"""A table once, then written as CSV, as LaTeX (booktabs) and as Markdown; the page draws it as HTML itself."""
+"""Tables, and how they are written as CSV, LaTeX (booktabs) and Markdown; the templates draw them as HTML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from memclf.evaluate.intervals import Interval
-from memclf.report import words
+from memclf.report import formats
 
 Mark: TypeAlias = Literal["", "win", "lose", "tie"]
 SIGNS = {"": "", "win": "▲", "lose": "▼", "tie": "="}
@@ -22,8 +22,8 @@ UNSURE = SIGNS | {"win": "△", "lose": "▽"}  # hollow: may be chance
 class Number:
     """A fraction (or a difference of fractions) with its interval, shown in per cent (or points).
 
-    `mark` says who wins, seen from this number; `sure` that the interval leaves no doubt about it; `faint` that
-    the number only stands beside what the table is about; `plain` that it is shown as it is, not in per cent.
+    `mark` says whether this number wins or loses; `sure` that the interval excludes chance; `faint` that the number
+    is shown for comparison only; `plain` that it is shown as it is, not in per cent.
     """
 
     value: float | None
@@ -38,19 +38,19 @@ class Number:
 
     @property
     def known(self) -> bool:
-        return not words.missing(self.value)
+        return not formats.missing(self.value)
 
     @property
     def text(self) -> str:
         if self.plain:
             return f"{self.value:.{self.digits}f}" if self.known else "–"
-        return words.points(self.value, self.digits) if self.signed else words.percent(self.value, self.digits)
+        return formats.points(self.value, self.digits) if self.signed else formats.percent(self.value, self.digits)
 
     @property
     def interval(self) -> str:
-        if not self.known or words.missing(self.low) or words.missing(self.high):
+        if not self.known or formats.missing(self.low) or formats.missing(self.high):
             return ""
-        write = words.points if self.signed else words.percent
+        write = formats.points if self.signed else formats.percent
         return f"{write(self.low)} to {write(self.high)}"
 
     @property
@@ -79,14 +79,13 @@ def difference(interval: Interval | None) -> Number:
 
 @dataclass(frozen=True)
 class Column:
-    """`group` stands above neighbouring columns of the same group; `grey` is for what was not run.
+    """A column. `group` is written above neighbouring columns of the same group; `grey` marks what was not run.
 
-    `folded` columns are in the files, and on the page only for those who ask for them.
+    `folded` columns are in the files, and on the page only on request.
     """
 
     title: str
     group: str = ""
-    note: str = ""
     grey: bool = False
     folded: bool = False
 
@@ -116,7 +115,7 @@ class Table:
         return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
 
     def pick(self, wanted: Callable[[Column], bool]) -> Table | None:
-        """The columns without a group, which name a row, and those that are wanted; None where none of them is."""
+        """The table with the columns that name a row (no group) and those that are wanted; None if there are none."""
         kept = [number for number, column in enumerate(self.columns) if not column.group or wanted(column)]
         if not any(self.columns[number].group for number in kept):
             return None
@@ -183,7 +182,7 @@ def to_csv(table: Table) -> str:
 
 
 def _plain(value: float | None) -> str:
-    return "" if words.missing(value) else f"{100 * float(value or 0):.2f}"
+    return "" if formats.missing(value) else f"{100 * float(value or 0):.2f}"
 
 
 LATEX = {
@@ -197,7 +196,7 @@ LATEX = {
 
 
 def latex(text: str) -> str:
-    r"""Text as LaTeX prints it.
+    r"""Text with all characters escaped that LaTeX would interpret.
 
     >>> print(latex("50 % of a_b & c"))
     50 \% of a\_b \& c
@@ -242,7 +241,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def markdown(text: object) -> str:
-    """Text in which Markdown and HTML find nothing to interpret.
+    """Text with all characters escaped that Markdown or HTML would interpret.
 
     >>> markdown("a|b *c* <d>")
     'a\\\\|b \\\\*c\\\\* &lt;d&gt;'

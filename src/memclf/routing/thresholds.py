@@ -11,8 +11,8 @@ from memclf._numbers import TOLERANCE, Array, shares
 
 KINDS = ("common", "tight")
 EXPECTED = (
-    "thresholds must be 'common', 'tight', a number in (0, 1], one number per memory, or a mapping from the rows of "
-    "memories to numbers"
+    "thresholds must be 'common', 'tight', a number in (0, 1], one such number per memory, or a mapping from the rows "
+    "of memories to such numbers"
 )
 ENOUGH = 10  # cases beside the memories from which on clusters tell how wide they are
 FEW = 5  # cases of average width that are added to every cluster, so that small ones share
@@ -36,11 +36,10 @@ def fit_thresholds(wanted: Any, common: float, indices: Array, labels: Array, si
     labels, similarity : ndarray
         Of every training case the memory it belongs to, and its similarity to it.
     """
+    check_thresholds(wanted)
     q = len(indices)
     thresholds = np.full(q, float(common))
     if isinstance(wanted, str):
-        if wanted not in KINDS:
-            raise ValueError(f"{EXPECTED}; got {wanted!r}")
         if wanted == "tight":
             least = np.full(q, np.inf)
             np.minimum.at(least, labels, similarity)
@@ -48,32 +47,37 @@ def fit_thresholds(wanted: Any, common: float, indices: Array, labels: Array, si
             thresholds = np.clip(np.where(np.isfinite(least), least, thresholds), TINY, 1.0)
         return thresholds
     if isinstance(wanted, Mapping):
-        strange = [row for row in wanted if row not in indices.tolist()]
-        if strange:
+        if strange := [row for row in wanted if row not in indices.tolist()]:
             raise ValueError(
                 f"thresholds are given for rows {strange}, which are no memories; "
                 f"the memories are rows {indices.tolist()}"
             )
         for row, value in wanted.items():
-            thresholds[indices == row] = _as_numbers(value, wanted)
+            thresholds[indices == row] = value
+        return thresholds
+    given = np.asarray(wanted, dtype=np.float64)
+    if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
+        raise ValueError(f"thresholds must be one number or one for each of the {q} memories; got {wanted!r}")
+    return np.broadcast_to(given, (q,)).copy()
+
+
+def check_thresholds(wanted: Any) -> None:
+    """Refuse thresholds that are wrong whatever the memories are."""
+    if isinstance(wanted, str):
+        right = wanted in KINDS
     else:
-        given = _as_numbers(wanted, wanted)
-        if given.ndim > 1 or (given.ndim == 1 and len(given) != q):
-            raise ValueError(f"thresholds must be one number or one for each of the {q} memories; got {wanted!r}")
-        thresholds = np.broadcast_to(given, (q,)).copy()
-    if not ((thresholds > 0) & (thresholds <= 1)).all():
-        raise ValueError(f"thresholds must be in (0, 1], got {thresholds.tolist()}")
-    return thresholds
+        values = _as_numbers(list(wanted.values()) if isinstance(wanted, Mapping) else wanted)
+        right = values is not None and bool(((values > 0) & (values <= 1)).all())
+    if not right:
+        raise ValueError(f"{EXPECTED}; got {wanted!r}")
 
 
-def _as_numbers(value: Any, given: Any) -> Array:
+def _as_numbers(value: Any) -> Array | None:
     try:
         found = np.asarray(value)
-        if value is None or found.dtype.kind not in "iuf":
-            raise TypeError
-        return found.astype(np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{EXPECTED}; got {given!r}") from None
+    except ValueError:  # rows of different lengths
+        return None
+    return found.astype(np.float64) if found.dtype.kind in "iuf" or not found.size else None
 
 
 def widths(similarity: Array, labels: Array, q: int) -> Array:

@@ -37,17 +37,12 @@ class Choices:
         return Choices(self.log_count + other.log_count, complete, reasons)
 
 
-def log_trees(n: int, n_features: int, n_labels: int, depth: int | None = None, cuts: int | None = None) -> float:
+def log_trees(n: int, n_features: int, n_labels: int, cuts: int) -> float:
     """ln of the number of ways in which decision trees can label n cases.
 
-    Each cut picks a feature and one of n + 1 places, each leaf a label. A tree has at most ``2**depth - 1`` cuts, or
-    `cuts` of them.
+    Each cut picks a feature and one of n + 1 places, each leaf a label. Trees of depth d have up to ``2**d - 1`` cuts.
 
-    >>> round(log_trees(1153, 3, 3, depth=3), 1)
+    >>> round(log_trees(1153, 3, 3, cuts=7), 1)
     65.8
     """
-    if cuts is None:
-        if depth is None:
-            raise ValueError("log_trees needs the size of the trees: give depth or cuts")
-        cuts = 2**depth - 1
     return cuts * math.log(n_features * (n + 1)) + (cuts + 1) * math.log(n_labels)

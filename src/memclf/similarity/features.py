@@ -45,7 +45,7 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
     return fitted
 
 
-def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
+def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
     """One row of features per case. Cases that remember compute each row once."""
     steps = list_steps(features)
     if cases.remembers or any(isinstance(step, LooksAtAll) for step in steps):
@@ -86,7 +86,7 @@ def _fits_and_transforms(step: Any) -> bool:
     return own is not TransformerMixin.fit_transform if own is not None else False
 
 
-def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int = 0) -> Any:
+def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
     """Features of all cases, in parallel chunks, in the order of the cases."""
     n = containers.count(X)
     workers = effective_n_jobs(n_jobs)

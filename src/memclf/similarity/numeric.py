@@ -54,7 +54,7 @@ class RBFSimilarity(NumericSimilarity):
     label = "they are near in Euclidean distance"
 
     def __init__(
-        self, gamma: float | None = None, *, features: Any = None, n_jobs: int | None = None, verbose: int = 0
+        self, gamma: float | None = None, *, features: Any = None, n_jobs: int | None = None, verbose: int | None = None
     ):
         self.gamma = gamma
         self.features = features
@@ -156,7 +156,7 @@ class CosineSimilarity(NumericSimilarity):
     label = "they point in the same direction"
     accept_sparse = "csr"
 
-    def __init__(self, *, features: Any = None, n_jobs: int | None = None, verbose: int = 0):
+    def __init__(self, *, features: Any = None, n_jobs: int | None = None, verbose: int | None = None):
         self.features = features
         self.n_jobs = n_jobs
         self.verbose = verbose

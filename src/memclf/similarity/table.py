@@ -66,7 +66,7 @@ class GowerSimilarity(Similarity):
         missing: str = "half",
         features: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.weights = weights
         self.categorical = categorical

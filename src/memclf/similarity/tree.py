@@ -57,7 +57,7 @@ class TreeSimilarity(NumericSimilarity):
         random_state: int | None = 0,
         features: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ):
         self.graded = graded
         self.tree = tree
@@ -89,10 +89,10 @@ class TreeSimilarity(NumericSimilarity):
         labels = 1 if self.graded else len(tree.classes_)  # graded: the leaves matter, not what they predict
         width = int(tree.n_features_in_)
         if tree.max_depth is None:
-            count = log_trees(n, width, labels, cuts=int(tree.tree_.n_leaves) - 1)
+            count = log_trees(n, width, labels, int(tree.tree_.n_leaves) - 1)
             return Choices(count, False, ("the tree's size was not fixed beforehand: give it a max_depth",))
         why = "its trees are counted, as if the n + 1 places to cut a feature had been fixed beforehand"
-        return Choices(log_trees(n, width, labels, depth=int(tree.max_depth)), None, (why,))
+        return Choices(log_trees(n, width, labels, 2 ** int(tree.max_depth) - 1), None, (why,))
 
     def _describe(self, F: Any) -> Array:
         if self.graded:

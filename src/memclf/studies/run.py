@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-import memclf
+from memclf._version import __version__
 from memclf.evaluate import Condition, Contender, Store, evaluate, list_versions, summarise, write_exhibits
 from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
@@ -30,6 +30,8 @@ from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
+from memclf.vision.nets.catalogue import CATALOGUE
+from memclf.vision.nets.recipes import RECIPES
 
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
@@ -56,7 +58,7 @@ def run_study(
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)
-    fingerprint = settings.fingerprint(data.digest() + memclf.__version__ + _describe_machine())
+    fingerprint = settings.fingerprint(data.digest() + __version__ + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
         progress.say(f"{out} holds a run with other settings or other data; this one goes to {folder}")
@@ -173,6 +175,10 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         "generated_note": study.generated_note,
         "settings": settings.used(),
         "versions": list_versions(),
+        "training_labels": {
+            "recipes": {name: recipe.label for name, recipe in RECIPES.items()},
+            "backbones": {name: entry.label for name, entry in CATALOGUE.items()},
+        },
     }
     for key, value in facts.items():
         store.put(key, value)

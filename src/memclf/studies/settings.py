@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import StudyError
+from memclf.vision.nets.catalogue import PAPER_BACKBONES
+from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES
 
-PAPER_RECIPES = ("vanilla", "adversarial", "augmix", "cutmix", "noisymix", "manifold_mixup")
-PAPER_BACKBONES = ("resnet50", "resnet18", "resnet34", "vgg11", "vgg16")
 PRETRAINED = ("auto", "bundled", "none", "published")
 LEAST_SIDE = 32  # pixels; the corruptions need at least as many
 
@@ -92,7 +92,7 @@ class Settings:
     split: str | None = _setting(None, "CSV file that says which images are for testing.", path=True)
     seeds: tuple[int, ...] = _setting((0,), "Repeat it for several.", option="seed", least=0)
     recipes: tuple[str, ...] = _setting(
-        ("vanilla",), f"{', '.join(PAPER_RECIPES[:-1])} or {PAPER_RECIPES[-1]}; repeat it.", option="recipe"
+        ("vanilla",), f"{', '.join([*RECIPES][:-1])} or {[*RECIPES][-1]}; repeat it.", option="recipe"
     )
     backbones: tuple[str, ...] = _setting(
         ("efficientnet_lite0",), "efficientnet_lite0, resnet18, ... or a name of timm; repeat it.", option="backbone"
@@ -201,7 +201,6 @@ def _check_names(settings: Settings) -> None:
     """Recipes, corruptions and backbones must exist."""
     from memclf.vision import corruptions
     from memclf.vision.nets import backbones
-    from memclf.vision.nets.recipes import RECIPES
 
     for recipe in settings.recipes:
         if recipe not in RECIPES:

@@ -29,13 +29,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'memclf.vision' has no attribute {name!r}")
     try:
         module = import_module(f"memclf.vision.{_HOMES.get(name, name)}")
+        return getattr(module, name) if name in _HOMES else module
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in _NEEDED:
             raise
         from memclf.exceptions import MissingExtraError
 
         raise MissingExtraError(f'memclf.vision needs {error.name}: pip install "memclf[vision]"') from error
-    return getattr(module, name) if name in _HOMES else module
 
 
 def __dir__() -> list[str]:

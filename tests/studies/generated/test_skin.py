@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from memclf.studies.generated import lesion_numbers, skin_photographs, write_skin
+from memclf.studies.generated import skin_photographs, write_skin
+from memclf.studies.generated.skin import number_lesions, plan
 from memclf.vision import ImageCollection
 from memclf.vision.features import LesionFeatures
 
 CLASSES = {"comedone", "papule_pustule", "nodule"}
 BOX = ("x0", "y0", "x1", "y1")
+
+
+def lesion_numbers(n, size=512, seed=0):
+    """For each face an array: 0 for skin, else the number of the lesion."""
+    return [number_lesions(size, plan(size, seed, index)[0]) for index in range(n)]
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +39,7 @@ def crops(photographs, lesions):
     return ImageCollection(images, [lesion["label"] for lesion in lesions], info=info)
 
 
-def test_every_face_has_several_lesions_and_every_class_is_there(faces):
+def test_skin_photographs__faces__have_several_lesions(faces):
     photographs, lesions = faces
     keys = [photographs.key(i) for i in range(len(photographs))]
     assert keys[:2] == ["face-000", "face-001"]
@@ -43,7 +49,7 @@ def test_every_face_has_several_lesions_and_every_class_is_there(faces):
     assert {lesion["label"] for lesion in lesions} == CLASSES
 
 
-def test_boxes_are_those_of_the_outlines(faces):
+def test_skin_photographs__boxes__are_those_of_the_outlines(faces):
     _, lesions = faces
     numbered = dict(zip([f"face-{i:03d}" for i in range(24)], lesion_numbers(24), strict=True))
     for lesion in lesions:
@@ -52,7 +58,7 @@ def test_boxes_are_those_of_the_outlines(faces):
         assert [lesion[side] for side in BOX] == box
 
 
-def test_lesions_do_not_overlap_and_none_is_lost():
+def test_skin_photographs__lesions__do_not_overlap():
     for size in (128, 512):
         _, lesions = skin_photographs(10, size=size, seed=5)
         for index, numbered in enumerate(lesion_numbers(10, size=size, seed=5)):
@@ -60,28 +66,28 @@ def test_lesions_do_not_overlap_and_none_is_lost():
             assert np.unique(numbered).tolist() == [0, *own]
 
 
-def test_skin_is_of_many_tones_and_always_redder_than_blue(faces):
+def test_skin_photographs__skin__has_many_tones_redder_than_blue(faces):
     colours = np.array([np.median(image.reshape(-1, 3), axis=0) for image in faces[0]])
     assert np.all(np.diff(colours, axis=1) < 0)  # red over green over blue
     assert np.ptp(colours[:, 0]) > 80
 
 
-def test_a_face_depends_on_its_seed_and_number_alone(faces):
+def test_skin_photographs__one_face__depends_on_seed_and_number_alone(faces):
     photographs, lesions = faces
-    few, theirs = skin_photographs(2, start=3)
-    np.testing.assert_array_equal(few[1], photographs[4])
-    np.testing.assert_array_equal(few[0], photographs[3])
-    assert theirs == [lesion for lesion in lesions if lesion["file"] in ("face-003", "face-004")]
-    np.testing.assert_array_equal(few.loaded(n_jobs=2)[1], photographs[4])
+    few, theirs = skin_photographs(2)
+    np.testing.assert_array_equal(few[1], photographs[1])
+    np.testing.assert_array_equal(few[0], photographs[0])
+    assert theirs == [lesion for lesion in lesions if lesion["file"] in ("face-000", "face-001")]
+    np.testing.assert_array_equal(few.loaded(n_jobs=2)[1], photographs[1])
 
 
-def test_faces_of_different_seeds_have_different_names():
+def test_skin_photographs__other_seed__has_other_names():
     """Sizes are relative to the face; a name that meant two faces would mix them."""
     first, second = (skin_photographs(2, seed=seed)[1] for seed in (0, 1))
     assert not {lesion["face"] for lesion in first} & {lesion["face"] for lesion in second}
 
 
-def test_size_redness_and_glare_tell_lesions_apart_but_not_all(faces):
+def test_skin_photographs__features__tell_most_lesions_apart(faces):
     seen = crops(*faces)
     rows = LesionFeatures().transform(seen)
     train = np.array([int(info["face"].split("-")[1]) < 16 for info in seen.info])
@@ -92,14 +98,14 @@ def test_size_redness_and_glare_tell_lesions_apart_but_not_all(faces):
     assert sizes["comedone"] < sizes["papule_pustule"] < sizes["nodule"]
 
 
-def test_some_lesions_of_every_class_shine_and_some_do_not(faces):
+def test_skin_photographs__glare__occurs_in_every_class(faces):
     seen = crops(*faces)
     shining = LesionFeatures().transform(seen)[:, 2]
     for label in CLASSES:
         assert 0 < shining[seen.labels == label].mean() < 0.8
 
 
-def test_a_written_folder_loads_again_and_is_split_by_face(tmp_path):
+def test_write_skin__folder__loads_and_is_split_by_face(tmp_path):
     folder = write_skin(tmp_path / "skin", 3, 2, size=256, seed=4)
     with open(folder / "lesions.csv", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -115,7 +121,7 @@ def test_a_written_folder_loads_again_and_is_split_by_face(tmp_path):
     assert not train & test
 
 
-def test_masks_can_be_written_too_and_the_features_read_them(tmp_path):
+def test_write_skin__masks__are_read_by_the_features(tmp_path):
     folder = write_skin(tmp_path, 2, 0, size=256, masks=True)
     loaded = ImageCollection.from_csv(folder / "lesions.csv")
     lesions = skin_photographs(2, size=256)[1]
@@ -128,6 +134,6 @@ def test_masks_can_be_written_too_and_the_features_read_them(tmp_path):
         assert np.count_nonzero(masks["lesion"]) < 1.2 * areas[position]
 
 
-def test_photographs_too_small_for_lesions_are_refused():
+def test_skin_photographs__too_small__is_refused():
     with pytest.raises(ValueError, match="at least 128 x 128 pixels, got 64"):
         skin_photographs(1, size=64)

@@ -8,7 +8,7 @@ from memclf.vision.corruptions.registry import Corruption, register, registered
 from memclf.vision.corruptions.table import parameters, table
 
 
-@pytest.mark.parametrize("corruption", REGISTRY.values(), ids=str)
+@pytest.mark.parametrize("corruption", REGISTRY.values(), ids=lambda each: each.name)
 def test_registry__every_corruption__is_complete(corruption):
     assert corruption.family in FAMILIES
     assert corruption.function.__module__.endswith(f".{corruption.family}")  # each family has its file

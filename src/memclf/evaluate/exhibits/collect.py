@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array
-from memclf.cases import containers
+from memclf.cases import Collection, containers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.exhibits.choose import (
@@ -24,10 +24,12 @@ from memclf.evaluate.exhibits.choose import (
     choose_routes,
 )
 from memclf.evaluate.exhibits.views import CaseViews
-from memclf.evaluate.kinds import Images, name_cases
+from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
 from memclf.evaluate.verdict import is_part, judge
+from memclf.similarity import CombinedSimilarity
+from memclf.similarity.base import fitted_features
 
 FILE = "exhibits.json"
 SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
@@ -72,7 +74,6 @@ def write_exhibits(
     *,
     make: Make,
     train: tuple[Any, Any] | None = None,
-    families: dict[str, str] | None = None,
     seed: int = 0,
     n_routes: int = 9,
     n_overlays: int = 4,
@@ -108,8 +109,6 @@ def write_exhibits(
         The test cases under it.
     train : (cases, labels) or None
         What the memory classifier was fitted on, to show cases of the clusters.
-    families : dict or None
-        The family (noise, blur …) of each corruption, in order.
     seed : int
     n_routes, n_overlays : int
 
@@ -130,7 +129,7 @@ def write_exhibits(
         **({"opening": opening} if opening is not None else {}),
         "memories": collector.memories(rng[2], {route["nearest"] for route in routes}),
         "routes": routes,
-        "overlays": collector.overlays(rng[3], n_overlays, families or {}),
+        "overlays": collector.overlays(rng[3], n_overlays),
         "hardest": collector.hardest(rng[4]),
         "local": {"memories": len(clf.memory_indices_), "classifiers": len(np.unique(clf.pool_.trained_with))},
     }
@@ -283,16 +282,17 @@ class _Collector:
         started = {"started": "global"} if pool.origins[home] == "global" else {}
         return {"who": "shared", "with": sharing, **found, **started} if sharing else {"who": "own", **found, **started}
 
-    def overlays(self, rng: np.random.Generator, n: int, families: dict[str, str]) -> list[dict[str, Any]]:
+    def overlays(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:
         feature = self.feature
-        if feature is None or n < 1 or not isinstance(self.test, Images):
+        if feature is None or n < 1 or not isinstance(self.test, Collection):
             return []
         candidates = rng.permutation(containers.count(self.test))[:CANDIDATES].tolist()
         case = max(candidates, key=lambda row: self._much_to_see(feature, row))
+        families = {name: each["family"] for name, each in self.test.corruption_labels().items()}
         shown: list[dict[str, Any]] = []
         for number, condition in enumerate([CLEAN, *choose_different(self.mine, families)][:n]):
             images = self._cases(condition)
-            masks = feature.masks(images[case], None if images.info is None else images.info[case])
+            masks = feature.masks(images[case], images.info_of(case))
             if not masks:
                 return []
             picture, colours = feature.outline(images[case], masks, SHARP)
@@ -314,7 +314,7 @@ class _Collector:
 
     def _much_to_see(self, feature: Outlines, row: int) -> tuple[int, float]:
         """How many masks are not empty, and how large the smallest of them is."""
-        masks = feature.masks(self.test[row], None if self.test.info is None else self.test.info[row])
+        masks = feature.masks(self.test[row], self.test.info_of(row))
         sizes = [float(mask.mean()) for mask in masks.values() if mask.any()]
         return len(sizes), min(sizes, default=0.0)
 
@@ -363,9 +363,9 @@ class _Collector:
 
 def find_feature(similarity: Any) -> Outlines | None:
     """The feature that can draw what it measures, also in a part of a combined similarity; None if there is none."""
-    # Any object with `compare` may be a similarity: only those of memclf have parts and features.
-    for each in (similarity, *getattr(similarity, "similarities_", ())):
-        feature = getattr(each, "features_", None)
+    parts = similarity.similarities_ if isinstance(similarity, CombinedSimilarity) else ()
+    for each in (similarity, *parts):
+        feature = fitted_features(each)
         if isinstance(feature, Outlines):
             return feature
     return None

@@ -45,12 +45,12 @@ def generator(seed: int, index: int) -> np.random.Generator:
     return np.random.default_rng([seed, index])
 
 
-def indices(n: int, seed: int, start: int) -> range:
-    """The numbers of the pictures from `start` on, n of them."""
-    for name, value in (("n", n), ("seed", seed), ("start", start)):
+def indices(n: int, seed: int) -> range:
+    """The numbers of n pictures."""
+    for name, value in (("n", n), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise ValueError(f"{name} must be a whole number from 0, got {value!r}")
-    return range(start, start + n)
+    return range(n)
 
 
 def class_of(seed: int, index: int, frequencies: Sequence[float]) -> int:

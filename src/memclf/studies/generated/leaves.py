@@ -36,8 +36,8 @@ class Leaf(NamedTuple):
     stresses: tuple[str, ...]  # the predominant one first; none if the leaf counts as healthy
 
 
-def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0, start: int = 0) -> ImageCollection:
-    """Pictures `start` to `start + n` of an endless series, labelled with severities 0 to 4.
+def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0) -> ImageCollection:
+    """The first n pictures of an endless series, labelled with severities 0 to 4.
 
     One leaf each, on light ground, with spots as leaf miner, rust, phoma and cercospora leave them. Severities are as
     frequent as in the real data and mean the same: less than 0.1 % of the leaf affected, up to 5, 10, 15 %, and more.
@@ -51,9 +51,6 @@ def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0,
         Of a picture, in pixels, at least 32 x 64.
     seed : int
         Another seed gives other pictures.
-    start : int
-        The first picture's number. The same number gives the same picture, so a test set starts where the training
-        set ends.
 
     Examples
     --------
@@ -64,7 +61,7 @@ def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0,
     from memclf.vision import ImageCollection
 
     _check_size(height, width)
-    numbers = indices(n, seed, start)
+    numbers = indices(n, seed)
     planned = [plan(seed, index)[0] for index in numbers]
     return ImageCollection(
         [Drawn(leaf_picture, height, width, seed, index) for index in numbers],
@@ -76,18 +73,8 @@ def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0,
 
 def leaf_picture(height: int, width: int, seed: int, index: int) -> Array:
     """One picture, height x width x 3."""
-    rng, shape, symptoms, mirrored = _drawn(height, width, seed, index)
+    rng, shape, symptoms, mirrored = draw_leaf(height, width, seed, index)
     return np.ascontiguousarray(draw_picture(rng, shape, symptoms)[mirrored])
-
-
-def leaf_outlines(n: int, *, height: int = 256, width: int = 512, seed: int = 0, start: int = 0) -> list[Array]:
-    """True outlines of these pictures for `LeafColours.fit`: 0 background, 1 leaf, 2 symptom."""
-    _check_size(height, width)
-    found = []
-    for index in indices(n, seed, start):
-        _, shape, symptoms, mirrored = _drawn(height, width, seed, index)
-        found.append(np.ascontiguousarray((shape.leaf + symptoms.mask.astype(np.uint8))[mirrored]))
-    return found
 
 
 def plan(seed: int, index: int) -> tuple[Leaf, np.random.Generator]:
@@ -114,25 +101,24 @@ def write_leaves(
     height: int = 256,
     width: int = 512,
     seed: int = 0,
-    start: int = 0,
 ) -> Path:
     """Write pictures in the layout of the real data and return the folder.
 
     ``dataset-full.csv`` (id, predominant_stress, one column per stress, severity), ``leaf/ID.jpg``, and
     ``split.csv`` (id, split: train or test).
     """
-    pictures = leaf_pictures(n_train + n_test, height=height, width=width, seed=seed, start=start)
+    pictures = leaf_pictures(n_train + n_test, height=height, width=width, seed=seed)
     from PIL import Image
 
     folder = Path(folder)
     (folder / "leaf").mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
-    for index, picture in enumerate(pictures, start=start):
+    for index, picture in enumerate(pictures):
         leaf, _ = plan(seed, index)
         present = leaf.stresses if leaf.severity else ()
         flags = {name: int(name in present) for name in STRESSES}
         first = STRESSES[present[0]] if present else 0
-        split = "train" if index < start + n_train else "test"
+        split = "train" if index < n_train else "test"
         rows.append({"id": index, "predominant_stress": first, **flags, "severity": leaf.severity, "split": split})
         Image.fromarray(picture).save(folder / "leaf" / f"{index}.jpg", quality=95)
     write_csv(folder / "dataset-full.csv", rows, COLUMNS)
@@ -141,9 +127,10 @@ def write_leaves(
     return folder
 
 
-def _drawn(
+def draw_leaf(
     height: int, width: int, seed: int, index: int
 ) -> tuple[np.random.Generator, Shape, Symptoms, tuple[slice, slice]]:
+    """The shape and the symptoms of a leaf, and how it is mirrored; the generator goes on to draw the picture."""
     leaf, rng = plan(seed, index)
     shape = draw_shape(rng, height, width)
     mirrored = tuple(slice(None, None, -1 if turn else 1) for turn in rng.random(2) < 0.5)

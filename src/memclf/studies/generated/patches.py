@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 COLOURS = ("red", "green", "blue")
 
 
-def colour_patches(n: int, size: int = 500, *, seed: int = 0, start: int = 0) -> ImageCollection:
-    """Pictures `start` to `start + n` of the colour study, labelled with their colours.
+def colour_patches(n: int, size: int = 500, *, seed: int = 0) -> ImageCollection:
+    """The first n pictures of the colour study, labelled with their colours.
 
     On black, one patch whose side is a tenth of the picture's; its centre is uniform on all places where the patch
     fits, between pixels too, and a pixel belongs to it if it is less than half a side away from the centre, down and
@@ -30,9 +30,6 @@ def colour_patches(n: int, size: int = 500, *, seed: int = 0, start: int = 0) ->
         Pixels of a side, at least 20.
     seed : int
         Another seed gives other pictures.
-    start : int
-        The first picture's number. The same number gives the same picture, so a test set starts where the training
-        set ends.
 
     Examples
     --------
@@ -44,7 +41,7 @@ def colour_patches(n: int, size: int = 500, *, seed: int = 0, start: int = 0) ->
 
     if size < 20:
         raise ValueError(f"size must be at least 20 pixels, got {size}: the patch has a tenth of them")
-    numbers = indices(n, seed, start)
+    numbers = indices(n, seed)
     return ImageCollection(
         [Drawn(colour_patch, size, seed, index) for index in numbers],
         np.array([COLOURS[index % 3] for index in numbers], dtype="U5"),

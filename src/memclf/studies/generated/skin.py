@@ -30,9 +30,9 @@ COLUMNS = ("file", "split", "label", "face", "x0", "y0", "x1", "y1")
 
 
 def skin_photographs(
-    n_faces: int, *, size: int = LENGTH, seed: int = 0, start: int = 0
+    n_faces: int, *, size: int = LENGTH, seed: int = 0
 ) -> tuple[ImageCollection, list[dict[str, Any]]]:
-    """Photographs of faces `start` to `start + n_faces`, one each, and the lesions on them.
+    """Photographs of the first `n_faces` faces, one each, and the lesions on them.
 
     Skin of all tones from near by, unevenly lit, with 8 to 30 lesions: comedones, papules and pustules, nodules.
     Classes differ in size, redness and glare, and overlap in all of them. Photographs are drawn when they are looked
@@ -46,16 +46,13 @@ def skin_photographs(
         Pixels of a side, at least 128.
     seed : int
         Another seed gives other faces.
-    start : int
-        The first face's number. The same number gives the same face, so a test set starts where the training set
-        ends.
 
     Returns
     -------
     photographs : ImageCollection
         Without labels.
     lesions : list of dict
-        `file` (the photograph's key), `number` (on this photograph, from 1: its value in `lesion_numbers`), `label`,
+        `file` (the photograph's key), `number` (on this photograph, from 1: its value in `number_lesions`), `label`,
         `face` (with the seed, since sizes are relative to those of the same face), and the box `x0`, `y0`, `x1`, `y1`
         in pixels of the photograph, x1 and y1 excluded.
 
@@ -68,7 +65,7 @@ def skin_photographs(
     from memclf.vision import ImageCollection
 
     _check_size(size)
-    numbers = indices(n_faces, seed, start)
+    numbers = indices(n_faces, seed)
     photographs = ImageCollection(
         [Drawn(skin_photograph, size, seed, index) for index in numbers],
         keys=[_name(index) for index in numbers],
@@ -80,12 +77,6 @@ def skin_photograph(size: int, seed: int, index: int) -> Array:
     """One photograph, size x size x 3."""
     lesions, rng = plan(size, seed, index)
     return draw_photograph(rng, size, lesions)
-
-
-def lesion_numbers(n_faces: int, *, size: int = LENGTH, seed: int = 0, start: int = 0) -> list[Array]:
-    """Per photograph an array size x size: 0 for skin, else the `number` of the lesion."""
-    _check_size(size)
-    return [_numbered(size, plan(size, seed, index)[0]) for index in indices(n_faces, seed, start)]
 
 
 def plan(size: int, seed: int, index: int) -> tuple[list[Lesion], np.random.Generator]:
@@ -109,7 +100,6 @@ def write_skin(
     *,
     size: int = LENGTH,
     seed: int = 0,
-    start: int = 0,
     masks: bool = False,
 ) -> Path:
     """Write photographs in the layout that the acne study reads, and return the folder.
@@ -117,18 +107,18 @@ def write_skin(
     ``lesions.csv`` (file, split, label, face, x0, y0, x1, y1: one row per lesion) and ``photographs/FACE.jpg``. A
     face is in one split only. With `masks`, also ``masks/FACE.png``, lesions white, and a column `mask`.
     """
-    photographs, lesions = skin_photographs(n_train + n_test, size=size, seed=seed, start=start)
+    photographs, lesions = skin_photographs(n_train + n_test, size=size, seed=seed)
     from PIL import Image
 
     folder = Path(folder)
     for name in ("photographs", "masks") if masks else ("photographs",):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    for index, photograph in enumerate(photographs, start=start):
+    for index, photograph in enumerate(photographs):
         Image.fromarray(photograph).save(folder / "photographs" / f"{_name(index)}.jpg", quality=95)
         if masks:
-            shown = _numbered(size, plan(size, seed, index)[0]) > 0
+            shown = number_lesions(size, plan(size, seed, index)[0]) > 0
             Image.fromarray(shown.astype(np.uint8) * 255).save(folder / "masks" / f"{_name(index)}.png")
-    trained = {_name(index) for index in range(start, start + n_train)}
+    trained = {_name(index) for index in range(n_train)}
     rows = [
         {
             **lesion,
@@ -152,7 +142,8 @@ def _apart(one: Lesion, other: Lesion) -> bool:
     return (one.x - other.x) ** 2 + (one.y - other.y) ** 2 > (WIDEST * (one.radius + other.radius)) ** 2
 
 
-def _numbered(size: int, lesions: list[Lesion]) -> Array:
+def number_lesions(size: int, lesions: list[Lesion]) -> Array:
+    """An array size x size: 0 for skin, else the number of the lesion, from 1."""
     numbered = np.zeros((size, size), dtype=np.uint8)
     for number, lesion in enumerate(lesions, start=1):
         near = window(lesion, size, WIDEST)
@@ -162,7 +153,7 @@ def _numbered(size: int, lesions: list[Lesion]) -> Array:
 
 def _listed(size: int, seed: int, index: int) -> list[dict[str, Any]]:
     lesions, _ = plan(size, seed, index)
-    numbered, listed = _numbered(size, lesions), []
+    numbered, listed = number_lesions(size, lesions), []
     for number, lesion in enumerate(lesions, start=1):
         down, across = np.nonzero(numbered == number)
         box = {"x0": across.min(), "y0": down.min(), "x1": across.max() + 1, "y1": down.max() + 1}

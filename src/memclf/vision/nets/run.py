@@ -1,4 +1,4 @@
-"""One training run from a plan: everything that skorch's loop is given, and what comes out of it."""
+"""One training run from a plan: what skorch's loop is given, and what it returns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skorch.helper import predefined_split
 from torch import Tensor, nn
 
 from memclf._numbers import Array
-from memclf._progress import say
+from memclf._progress import is_shown, say
 from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
@@ -55,7 +55,7 @@ class Plan:
     device: str
     callbacks: list[Any]
     seed: int
-    verbose: int
+    verbose: int | None
 
     def settings(self) -> dict[str, Any]:
         """What a checkpoint must agree with."""
@@ -66,9 +66,12 @@ class Plan:
 
 
 def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
-    """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
+    """Train the plan's module in place; returns one entry per epoch.
+
+    The caller's random state stays as it is.
+    """
     best = None if held_out is None or plan.patience is None else EarlyStop(plan.patience)
-    progress = Progress(f"{len(examples):,} images", plan.epochs) if plan.verbose else None
+    progress = Progress(f"{len(examples):,} images", plan.epochs) if is_shown(plan.verbose) else None
     checkpoint = None
     if plan.checkpoint is not None:
         data = examples.digest() + (b"" if held_out is None else held_out.digest())
@@ -123,7 +126,10 @@ def _train(net: SkorchNet, plan: Plan, examples: Examples, progress: Progress | 
 
 @contextmanager
 def own_randomness(device: str) -> Iterator[None]:
-    """Work that seeds torch's global generators: one at a time, and with the caller's state put back."""
+    """A context for work that seeds torch's global generators.
+
+    One at a time; afterwards the caller's state is restored.
+    """
     gpus = [torch.device(device).index or 0] if device.startswith("cuda") else []
     with _generators, torch.random.fork_rng(devices=gpus):
         yield
@@ -145,7 +151,7 @@ def _freeze_backbone(plan: Plan) -> Iterator[None]:
 
 
 def weigh_classes(class_weight: Any, classes: Array, codes: Array) -> Tensor | None:
-    """One weight per class, from scikit-learn's `class_weight` and the class numbers of the cases."""
+    """One weight per class, from scikit-learn's `class_weight` and the cases' class numbers."""
     if class_weight is None:
         return None
     weights = np.ones(len(classes))

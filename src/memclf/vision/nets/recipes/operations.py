@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from memclf._numbers import Array
@@ -21,7 +20,7 @@ EXCLUDED = ("color", "contrast", "brightness", "sharpness")
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation `operation(image, level)`: uint8 (H, W, 3) in and out; levels run from 0 to 10.
+    """An operation on uint8 images (H, W, 3): `operation(image, level)`, levels from 0 to 10.
 
     `signed` operations also take negative levels, the same thing in the opposite direction.
     """
@@ -118,12 +117,16 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def _histograms(image: Array) -> list[Array]:
+    import cv2  # only where it is needed, so that commands can read the names of recipes without it
+
     histograms = [cv2.calcHist([image], [channel], None, [256], [0, 256]) for channel in range(3)]
     return [histogram.ravel().astype(np.int64) for histogram in histograms]
 
 
 def _look_up(image: Array, table: Array) -> Array:
     """Replace each value v by table[v], or by table[v, channel]."""
+    import cv2
+
     return np.asarray(cv2.LUT(image, table.astype(np.uint8).reshape(1, 256, -1)))
 
 
@@ -138,7 +141,12 @@ def _shift(image: Array, pixels: int, axis: int) -> Array:
 
 
 def _move(image: Array, source: list[list[float]]) -> Array:
-    """The pixel whose centre is (x, y) takes its value from `source` @ (x, y, 1), black outside the image."""
+    """Move pixels: that with centre (x, y) takes its value from `source` @ (x, y, 1).
+
+    Outside the image it is black.
+    """
+    import cv2
+
     matrix = np.array(source, dtype=np.float64)
     # Pixel centres lie at halves; OpenCV counts from centre to centre.
     matrix[:, 2] += matrix[:, :2] @ [0.5, 0.5] - 0.5

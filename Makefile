@@ -15,7 +15,11 @@ PINNED := $(INSTALL) $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 # One thread for each worker: more of them only wait for each other. `make test ARGS="..."` hands more to pytest.
 SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 
-.PHONY: help demo test test-arithmetic test-slow test-oldest test-archive lint bench dist lock clean
+# The share of lines and branches of the core that the tests run (pyproject.toml: which packages, and at least how much).
+# A run of some of the tests says nothing about it.
+COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
+
+.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive lint bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -38,12 +42,15 @@ $(OLDEST)/.ready: pyproject.toml tools/constraints.py
 demo: $(READY)   ## the colour study: one network beside a memory classifier under 54 conditions, with a report
 	$(BIN)/memclf study color --out runs/demo
 
-test: $(READY)   ## all tests that need no extra data
-	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE)
+test: $(READY)   ## all tests that need no extra data, and the coverage of the core
+	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) $(COVERAGE)
+
+facts:           ## lines, parameters, imports and cycles of the source, and the files that everyday changes touch
+	@$(PYTHON) tools/facts.py
 
 # What hangs on no number (commands, pages, files that lie, interrupted writing) is left to `make test`.
 NO_NUMBERS := report studies/test_run.py persist/test_hostile.py persist/test_atomic.py \
-    cli test_dist.py test_imports.py
+    cli test_dist.py test_architecture.py
 test-arithmetic: $(READY)   ## the tests with numbers once more, with what is special to this processor switched off
 	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python $(SUITE) $(NO_NUMBERS:%=--ignore=tests/%)
 
@@ -80,4 +87,4 @@ lock:            ## renew constraints/tested.txt: the newest versions that pypro
 	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"
 
 clean:           ## remove what was installed and built; runs/ stays
-	rm -rf $(VENV) $(OLDEST) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -182,7 +182,7 @@ def tree(args: argparse.Namespace) -> None:
     train, test = graded_leaves(args.data, "train"), graded_leaves(args.data, "test")
     most = np.bincount(train.labels).argmax()
     print(f"majority class {most}: {100 * np.mean(test.labels == most):.1f} / balanced 20.0; {len(test)} test leaves")
-    for options in ({}, {"details": True}, {"method": "paper"}, {"method": "paper", "literal": True}):
+    for options in ({}, {"method": "paper"}, {"method": "paper", "literal": True}):
         model = LeafColours(n_jobs=-1, **options)
         A, B = model.transform(train), model.transform(test)
         kind = ", ".join([model.method, *(name for name, chosen in options.items() if chosen is True)])

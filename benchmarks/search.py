@@ -433,7 +433,7 @@ def verdict(mine: Summary) -> str:
 
 
 def sources(rows: list[dict[str, Any]]) -> str:
-    """Which source was measured, and a warning if somebody changed it meanwhile."""
+    """Which source was measured, and a warning if it changed meanwhile."""
     marks = list(dict.fromkeys(row["source"] for row in rows if row.get("source")))
     if len(marks) > 1:
         return f"Warning: memclf's source changed during the run ({', '.join(marks)}): its rows mix versions."

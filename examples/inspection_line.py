@@ -2,7 +2,7 @@
 
 Four product families run over one line. An inspector knows them by size and weight. Inside a family, a fault
 shows in two sensor readings, and each family has its own pattern of fault. Training data come mostly from two
-families. Later the mix is turned round, the sensors drift, and a fifth family appears that nobody has trained on.
+families. Later the mix is turned round, the sensors drift, and a fifth family appears that was never trained on.
 
 The data are generated, so the truth is known and the example runs anywhere. Both contenders get the same
 classifier, the same rows and the same seeds. Beside them: the majority class, and stage 1 alone (each memory

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from memclf.vision.nets.catalogue import CATALOGUE
+
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 BASE = PYPROJECT["project"]["dependencies"]
@@ -19,7 +21,8 @@ EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 TOOLS = {"dev", "bench"}  # extras for working on memclf, not for using it
 # Packages that hold data, or that are looked for before they are used, are named in a call of one of these.
 NAMED_IN = {"find_spec", "files", "import_module", "importorskip"}
-RUN_AS_COMMANDS = {"ruff", "mypy", "build", "hatchling", "pytest-xdist"}  # by the Makefile
+NOT_OTHERS = {*sys.stdlib_module_names, "memclf"}
+RUN_AS_COMMANDS = {"ruff", "mypy", "build", "hatchling", "pytest-cov", "pytest-xdist"}  # by the Makefile
 
 
 def plain(name):
@@ -51,7 +54,10 @@ def packages_of(folder):
     """The packages of others that the files of a folder import or look up."""
     files = list((ROOT / folder).rglob("*.py"))
     found = {name for path in files for name in named_packages(ast.parse(path.read_text()))}
-    return found - sys.stdlib_module_names - {"memclf"} - {path.stem for path in files if folder == "tests"}
+    if folder == "src":
+        return {*found, *(each.weights.file.split("/")[0] for each in CATALOGUE.values() if each.weights)} - NOT_OTHERS
+    ours = [*files, *(ROOT / "tests").iterdir(), *(ROOT / "tools").glob("*.py")]
+    return found - NOT_OTHERS - {path.stem for path in ours}
 
 
 brought_by = cache(packages_distributions)  # reads the file lists of all that is installed

@@ -17,7 +17,7 @@ def test_answers_can_hold_the_label_and_every_class():
         (np.array([0, 200], dtype=np.uint8), -1),
         (np.array(["a", "bb"]), "unknown"),
         (np.array(["a rather long name"]), "unknown"),
-        (np.array([1, 2]), "nobody"),
+        (np.array([1, 2]), "nothing"),
     ]:
         answers = unknown.answers(classes, 2, label)
         answers[0] = classes[-1]

@@ -30,7 +30,7 @@ class ModelFolderError(MemclfError, ValueError):
 
 
 class UntrustedTypeError(ModelFolderError):
-    """A model folder wants types or functions that nobody has allowed; `names` lists them."""
+    """A model folder wants types or functions that were not allowed; `names` lists them."""
 
     def __init__(self, message: str, names: list[str]):
         super().__init__(message)

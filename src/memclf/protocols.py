@@ -9,6 +9,21 @@ from typing import Any, Protocol, runtime_checkable
 
 
 @runtime_checkable
+class Table(Protocol):
+    """A data frame of pandas or polars: named columns, each with its own type."""
+
+    columns: Any
+    shape: Any
+
+
+@runtime_checkable
+class Splits(Protocol):
+    """A splitter as scikit-learn has them: it cuts cases into folds."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any: ...
+
+
+@runtime_checkable
 class Compares(Protocol):
     """What the search and routing need of a similarity: it is cheap and takes descriptions."""
 
@@ -92,19 +107,19 @@ class SharesParts(Protocol):
 
 def transforms(features: Any) -> bool:
     """Whether features take a batch of cases, as scikit-learn's transformers do."""
-    return hasattr(features, "transform")
+    return hasattr(features, "transform")  # see above: available_if
 
 
 def gives_probabilities(classifier: Any) -> bool:
     """Whether a classifier says how probable each class is."""
-    return hasattr(classifier, "predict_proba")
+    return hasattr(classifier, "predict_proba")  # see above: available_if
 
 
 def gives_scores(classifier: Any) -> bool:
     """Whether a classifier gives one score per class (for two classes: one score)."""
-    return hasattr(classifier, "decision_function")
+    return hasattr(classifier, "decision_function")  # see above: available_if
 
 
 def fits_in_parts(estimator: Any) -> bool:
     """Whether an estimator can go on learning from more cases."""
-    return hasattr(estimator, "partial_fit")
+    return hasattr(estimator, "partial_fit")  # see above: available_if

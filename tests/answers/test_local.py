@@ -95,6 +95,13 @@ def test_local_answer__each_classifier__is_asked_once_and_only_for_what_is_wante
         assert len(Counting.asked) == trained * len(methods)
 
 
+def test_similarities__to_every_memory__hold_those_of_the_routes():
+    clf = fitted()
+    found, routes = clf.similarities(NEW), clf.route(NEW)
+    assert found.shape == (len(NEW), 4)
+    np.testing.assert_allclose(found[np.arange(len(NEW)), routes.nearest], routes.similarity)
+
+
 # ---------------------------------------------------------------------------------------------------- rules by name
 
 

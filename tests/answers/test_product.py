@@ -12,18 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from memclf import MemoryClassifier
 from memclf.answers import ProductAnswer
-from memclf.answers.base import balance_probabilities
-from memclf.answers.product import (
-    FADING,
-    FLOOR,
-    LOCAL,
-    MEMORY,
-    PRIOR,
-    HeldOut,
-    Opinions,
-    combine,
-    learn_weights,
-)
+from memclf.answers.base import FLOOR, HeldOut, Opinions, balance_probabilities
+from memclf.answers.product import FADING, LOCAL, MEMORY, PRIOR, combine, learn_weights
 from memclf.local.competence import Calibration
 from memclf.similarity import RBFSimilarity
 
@@ -278,7 +268,7 @@ def test_product_answer__answers__are_made_of_what_they_say():
     np.testing.assert_array_equal(found.labels_share, rule.weights_[MEMORY])
 
 
-def test_product_answer__far_cases__are_incompetent_and_the_classifier_does_not_count():
+def test_product_answer__far_cases__low_competence_and_no_share_of_the_classifier():
     found = fitted(ProductAnswer(), fallback="nearest").answers(NEW)
     assert found.competence[-5:].max() < 0.02
     assert found.share[-5:].max() < 1e-3

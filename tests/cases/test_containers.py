@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from memclf.cases import Cases, containers
+from memclf.cases import containers
 
 ROWS = np.arange(12.0).reshape(4, 3)
 KINDS = {
@@ -111,33 +111,3 @@ def test_check_columns__second_fit_without_columns__forgets_them():
     assert not hasattr(model, "n_features_in_")
     assert not hasattr(model, "feature_names_in_")
     containers.check_columns(model, KINDS["texts"])
-
-
-# ------------------------------------------------------------------------------------------------------------- cases
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_cases__any_container__can_be_counted_and_picked(kind):
-    cases = Cases.of(KINDS[kind])
-    assert Cases.of(cases) is cases
-    assert len(cases) == 4
-    assert as_list(cases.take(np.array([3, 1])).data) == as_list(containers.take(KINDS[kind], np.array([3, 1])))
-    assert as_list(cases.keep(np.array([3]))) == as_list(containers.take(KINDS[kind], np.array([3])))
-    assert not cases.can_change
-
-
-def test_cases__remembering__computes_each_row_once():
-    seen = []
-
-    def double(rows):
-        seen.extend(rows[:, 0].tolist())
-        return 2 * rows
-
-    cases = Cases.of(ROWS).remembering()
-    assert cases.remembering() is cases
-    for rows in ([0, 1], [1, 2, 1], [3, 0]):
-        found = cases.take(np.array(rows)).remember("double", double)
-        np.testing.assert_array_equal(found, 2 * ROWS[rows])
-    assert sorted(seen) == ROWS[:, 0].tolist()
-    Cases.of(ROWS).remember("double", double)
-    assert len(seen) == 8

@@ -64,7 +64,7 @@ def assert_once(log, X):
 
 
 @pytest.mark.filterwarnings(
-    "ignore:min_trust has no effect", "ignore:.*memory covers all", "ignore:more than unknown_rate"
+    "ignore:min_trust=.* has no effect", "ignore:.*memory covers all", "ignore:more than unknown_rate"
 )
 @pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("kind", KINDS)
@@ -214,7 +214,7 @@ def pixels_of(images):
 @pytest.mark.parametrize("feature", [CountingMeasure, CountingMeasureWithSigns])
 @pytest.mark.parametrize("container", [ImageCollection, np.asarray, list])
 @pytest.mark.parametrize("setting", ["local", "trust", "product", "repeated folds", "unknown rate"])
-@pytest.mark.filterwarnings("ignore:min_trust has no effect", "ignore:unknown_rate", "ignore:more than unknown_rate")
+@pytest.mark.filterwarnings("ignore:min_trust=.* has no effect", "ignore:unknown_rate", "ignore:more than unknown_rate")
 def test_image_features__any_container_any_setting__measure_each_image_once(feature, container, setting, log):
     pictures, labels = noisy_squares()
     estimator = make_pipeline(FunctionTransformer(pixels_of), LogisticRegression())

@@ -59,7 +59,7 @@ def test_folds_hold_every_case_out_once_and_mix_the_classes():
 
 
 @pytest.mark.parametrize("labels", [y, np.arange(len(y)) // 2], ids=["few classes", "classes smaller than the folds"])
-def test_groups_stay_together_and_everybody_is_held_out(labels):
+def test_split__groups__stay_together_and_every_case_is_held_out(labels):
     cut = FoldPlan.create(3, GROUPS, len(y)).split(labels, np.arange(len(y)), 0)
     for rest, held in cut:
         assert not set(GROUPS[rest]) & set(GROUPS[held])
@@ -111,7 +111,7 @@ def measured(objects, seed):
     return truth[of] + rng.normal(0, 0.05, (3 * objects, 5)), (truth[:, 0] > 0)[of].astype(int), of
 
 
-def test_repeated_measurements_break_the_promise_of_conformal_thresholds_unless_grouped():
+def test_conformal_thresholds__repeated_measurements__need_groups():
     found = {False: [], True: []}
     for seed in range(6):
         A, b, of = measured(100, seed)
@@ -201,6 +201,17 @@ def test_a_splitter_may_cut_the_folds():
     assert one.answer_.weights_[0] == listed.answer_.weights_[0]
     cut = FoldPlan(KFold(4)).split(y, np.arange(0, len(y), 2), None)
     assert [len(held) for _, held in cut] == [23, 22, 22, 22]
+
+
+def test_a_list_of_folds_may_hold_masks():
+    half = np.arange(len(y)) % 2 == 0
+    pairs = FoldPlan.create([(half, ~half)], None, len(y)).split(y, np.arange(len(y)), None)
+    np.testing.assert_array_equal(pairs[0][1], np.flatnonzero(~half))
+
+
+def test_a_splitter_that_fails_for_another_reason_is_not_explained_away():
+    with pytest.raises(ValueError, match="n_splits=500"):
+        wine(answer=PRODUCT, cv=KFold(500)).fit(X, y)
 
 
 def test_a_splitter_that_needs_groups_says_so():

@@ -26,6 +26,9 @@ from memclf import MemoryClassifier, MemorySelector
 from memclf.answers import ProductAnswer
 from memclf.exceptions import LocalFitError, MemoriesWarning
 from memclf.similarity import GowerSimilarity, RBFSimilarity
+from memclf.vision import ImageCollection
+from memclf.vision.features import PatchColour
+from pictures import squares
 
 X, BLOB = make_blobs(120, n_features=3, centers=4, random_state=0)
 Y = BLOB % 2
@@ -208,6 +211,33 @@ def test_local_fit__cluster_too_small__remedy_is_larger_clusters():
     pipe = make_pipeline(OneHotEncoder(handle_unknown="ignore"), KNeighborsClassifier(100))
     with pytest.raises(LocalFitError, match="too small"):
         MemoryClassifier(GowerSimilarity(), pipe, 0.6).fit(table, Y)
+
+
+def test_local_fit__lists_of_unequal_length__are_no_reason_to_fail_in_the_message():
+    cases = [[1.0] * (1 + i % 3) for i in range(60)]
+    with pytest.raises(LocalFitError, match="LogisticRegression failed on the cluster of memory 0"):
+        MemoryClassifier(lambda a, b: 1.0, threshold=0.5).fit(cases, np.arange(60) % 2)
+
+
+@pytest.mark.parametrize("kind", ["collection", "array"])
+def test_local_fit__images_and_an_estimator_of_rows__remedy_is_a_pipeline(kind):
+    images, labels = squares(45, size=32)
+    images = ImageCollection(images) if kind == "collection" else images
+    with pytest.raises(LocalFitError, match=r"The cases are images.*make_pipeline\(PatchColour\(\), Logistic"):
+        MemoryClassifier(RBFSimilarity(0.1, features=PatchColour()), threshold=0.2).fit(images, labels)
+
+
+def test_global_fit__fails_for_another_reason__gets_no_note():
+    with pytest.raises(ValueError, match="max_iter") as caught:
+        MemoryClassifier(estimator=LogisticRegression(max_iter=-1), fallback="global").fit(X, Y)
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_local_fit__images_that_fail_otherwise__are_not_read_for_the_message():
+    images, labels = squares(45, size=32)
+    pipe = make_pipeline(PatchColour(), KNeighborsClassifier(100))
+    with pytest.raises(LocalFitError, match="too small"):
+        MemoryClassifier(RBFSimilarity(0.1, features=PatchColour()), pipe, 0.2).fit(ImageCollection(images), labels)
 
 
 def test_local_fit__sparse_cases__infinities_are_found():

@@ -71,6 +71,7 @@ def test_compare_with_memory__sparse_rows__are_not_shown():
     item = MemoryClassifier(CosineSimilarity(), MultinomialNB(), 0.95).fit(rows, y).explain(rows[:1])[0]
     assert item.compare_with_memory() == []
     assert "remembered" not in str(item)
+    assert "<small>case</small>" not in item._repr_html_()
 
 
 def test_explanations__are_a_list_a_table_and_words():

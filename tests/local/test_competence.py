@@ -44,7 +44,7 @@ def test_few_cases_are_enough_for_a_detector(name):
     assert np.isfinite(strange).all()
 
 
-def test_mahalanobis_is_the_distance_to_the_nearest_class_mean_in_units_of_the_spread():
+def test_mahalanobis__is_the_distance_to_the_nearest_mean_in_units_of_spread():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 4000)
     R = rng.normal(0, [2.0, 0.5], (8000, 2)) + 10 * y[:, None]

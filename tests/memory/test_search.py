@@ -27,7 +27,7 @@ def test_with_restarts_the_best_of_all_subsets_is_found(seed, n, q):
 
 
 @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
-def test_with_restarts_the_least_number_of_memories_that_cover_is_nearly_always_found(threshold):
+def test_restarts__random_cover__nearly_always_find_the_least_number_of_memories(threshold):
     """Not always: a random cover never draws what is covered already, and the least may need two that are alike."""
     more = []
     for seed in range(40):
@@ -90,7 +90,7 @@ def test_a_binary_similarity_gives_one_memory_per_label_and_no_swap():
     assert all(round_.n_accepted == 0 for round_ in found.history)
 
 
-def test_identical_descriptions_are_merged_so_binary_similarities_cost_next_to_nothing():
+def test_identical_descriptions__are_merged__binary_similarities_cost_little():
     rng = np.random.default_rng(0)
     X = rng.random((5000, 2))
     y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 0.5)

@@ -1,6 +1,8 @@
 """Reports of evaluations of one's own: images in files, a table, texts."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -19,6 +21,14 @@ from pictures import squares
 
 SECTIONS = ("headline", "data", "contenders", "opening", "memories", "routes", "settings")
 WORDS = {"money": "invoice payment refund card bank", "parcel": "courier late address box driver"}
+# A finder that refuses packages, as if they were not installed.
+BLOCKED = """import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "cv2", "timm", "torchvision", "skorch"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Blocked())
+"""
 
 
 def shared_words(one, other):
@@ -159,3 +169,16 @@ def test_evaluate__cases_that_cannot_be_shown__keeps_results_and_warns(tmp_path,
         rows = evaluate({"memory": clf}, X, y, store=tmp_path)
     assert len(rows) == 1
     assert build(tmp_path).is_file()
+
+
+def test_build__without_torch_and_opencv__gives_the_same_page(tmp_path):
+    pixels, labels = squares(24, size=32, seed=0)
+    images = ImageCollection(pixels, labels)
+    estimator = make_pipeline(PatchColour(graded=True), LogisticRegression())
+    clf = MemoryClassifier(TreeSimilarity(features=PatchColour()), estimator, start="global", random_state=0)
+    clf.fit(images, images.labels)
+    page, *_ = evaluated(tmp_path, clf, images, images.labels, [("jpeg_compression", 3)])
+    code = f"{BLOCKED}from memclf.report import build; build({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert "JPEG 3" in page
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page

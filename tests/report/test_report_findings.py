@@ -90,7 +90,7 @@ def test_headline_of_a_single_contender_compares_nothing(run_of):
 def test_headline_uses_the_clean_test_set_without_conditions(tmp_path):
     X = np.arange(40.0)[:, np.newaxis]
     found = findings.headline(Run(own(tmp_path, X, (X[:, 0] > 20).astype(int), {})))
-    assert found.sentence.startswith("On the clean test set the baseline answers")
+    assert found.sentence.startswith("On the clean test set it answers")
     assert "Which data" in build(tmp_path).read_text(encoding="utf-8")
 
 

@@ -97,7 +97,7 @@ def test_small_clusters_are_drawn_to_the_width_of_all():
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
 @pytest.mark.parametrize(("objects", "times"), [(6, 10), (20, 10), (63, 27)])
-def test_conformal_thresholds__groups_of_nearly_equal_cases__new_groups_keep_the_promise(objects, times, rate):
+def test_conformal_thresholds__groups_of_nearly_equal_cases__keep_the_promise(objects, times, rate):
     """The worst case for counting cases: 6 objects of 10 cases made 0.136 unknown at a promised 0.02."""
     rng = np.random.default_rng(0)
     of = np.repeat(np.arange(objects), times)

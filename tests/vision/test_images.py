@@ -288,10 +288,6 @@ def test_loaded__with_workers__keeps_the_order(n_jobs):
     assert numbers(images.loaded(n_jobs=n_jobs)) == list(range(100))
 
 
-def test_take__positions__picks_like_an_index():
-    assert numbers(numbered().take([5, 0, 5])) == [5, 0, 5]
-
-
 def test_corrupted__small_images__names_the_image_and_the_remedy(tmp_path):
     small = np.zeros((16, 40, 3), dtype=np.uint8)
     Image.fromarray(small).save(tmp_path / "small.png")

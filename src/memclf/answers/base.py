@@ -13,6 +13,7 @@ from memclf.local.pool import Pool
 from memclf.routing import Routes
 
 ALONE = 0.005  # a part that counts for less is not mentioned
+FLOOR = 1e-4  # no probability counts as smaller: a zero would rule a class out
 
 
 class Parts(Protocol):
@@ -72,6 +73,61 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """What is known about some cases before it is combined. All but `excess` have the shape (cases, classes).
+
+    Attributes
+    ----------
+    local : ndarray
+        Probabilities of the local classifiers.
+    memory : ndarray
+        Label distributions of the memories that the cases are sent to.
+    prior : ndarray of shape (classes,)
+        Frequencies of the classes in the training data.
+    excess : ndarray of shape (cases,) or None
+        How much stranger than usual the cases are; None where strangeness is not measured.
+    """
+
+    local: Array
+    memory: Array
+    prior: Array
+    excess: Array | None = None
+
+    @property
+    def fade(self) -> Array:
+        """How much of its power the classifier keeps on each case, from 1 (usual) to 0 (very strange)."""
+        return np.ones(len(self.local)) if self.excess is None else np.exp(-self.excess)
+
+    def terms(self) -> Array:
+        """Logarithms to be weighted, of shape (cases, 4, classes).
+
+        They are of the local classifier, of the same as it fades with strangeness, of the memory, and of the class
+        frequencies.
+        """
+        local, memory, prior = (np.log(np.maximum(p, FLOOR)) for p in (self.local, self.memory, self.prior))
+        return np.stack([local, local * self.fade[:, None], memory, np.broadcast_to(prior, local.shape)], axis=1)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Opinions about held-out cases, of a classifier that was fitted without them.
+
+    Attributes
+    ----------
+    rows : ndarray
+        Their rows in the training data.
+    opinions : list of Opinions
+        About the cases as they are, and about mildly changed versions.
+    strangeness : list of ndarray
+        For each version how strange the cases are to their classifiers.
+    """
+
+    rows: Array
+    opinions: list[Opinions]
+    strangeness: list[Array]
 
 
 def empty_labels(parts: Parts, n: int) -> Array:

@@ -21,17 +21,23 @@ class LocalAnswer(BaseEstimator):
 
     Attributes
     ----------
+    alone : bool
+        Whether the local classifiers alone make the answers, as bounds assume.
     learns : bool
         Whether the rule learns from held-out training cases. It then has `observe` and `learn`.
     needs_probabilities : bool
         Whether every classifier must give probabilities.
     versions : int
         Mildly changed versions of every held-out case that the rule learns from, where cases can be changed.
+    balance : float
+        How far rare classes are weighed up, from 0 to 1.
     """
 
+    alone = True
     learns = False
     needs_probabilities = False
     versions = 0
+    balance = 0.0
     strange_share = 0.0  # the part of `unknown_rate` that is for cases that are strange to their classifier
 
     def check(self) -> None:

@@ -7,7 +7,7 @@ local classifiers beside them. The stranger a case is to its classifier, the les
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -19,6 +19,8 @@ from memclf._numbers import Array
 from memclf.answers.base import (
     ALONE,
     Answers,
+    HeldOut,
+    Opinions,
     Parts,
     balance_probabilities,
     empty_labels,
@@ -31,67 +33,11 @@ from memclf.local import pool
 from memclf.local.competence import Calibration, detector_for, fit_detectors, measure_strangeness
 from memclf.routing import Routes
 
-FLOOR = 1e-4  # no probability counts as smaller: a zero would rule a class out
 STEADY = 1.0  # strength with which the learned temperature is drawn to 1
 MOST = 20.0  # no power is larger
 STRANGE = 0.05  # competence below which a case is called strange, and not just stranger than usual
 COMMON = "in view of how common the classes are"
 LOCAL, FADING, MEMORY, PRIOR = range(4)  # the logarithms that are weighted: one of the first two, and the others
-
-
-@dataclass(frozen=True)
-class Opinions:
-    """What is known about some cases before it is combined. All but `excess` have the shape (cases, classes).
-
-    Attributes
-    ----------
-    local : ndarray
-        Probabilities of the local classifiers.
-    memory : ndarray
-        Label distributions of the memories that the cases are sent to.
-    prior : ndarray of shape (classes,)
-        Frequencies of the classes in the training data.
-    excess : ndarray of shape (cases,) or None
-        How much stranger than usual the cases are; None where strangeness is not measured.
-    """
-
-    local: Array
-    memory: Array
-    prior: Array
-    excess: Array | None = None
-
-    @property
-    def fade(self) -> Array:
-        """How much of its power the classifier keeps on each case, from 1 (usual) to 0 (very strange)."""
-        return np.ones(len(self.local)) if self.excess is None else np.exp(-self.excess)
-
-    def terms(self) -> Array:
-        """Logarithms to be weighted, of shape (cases, 4, classes).
-
-        They are of the local classifier, of the same as it fades with strangeness, of the memory, and of the class
-        frequencies.
-        """
-        local, memory, prior = (np.log(np.maximum(p, FLOOR)) for p in (self.local, self.memory, self.prior))
-        return np.stack([local, local * self.fade[:, None], memory, np.broadcast_to(prior, local.shape)], axis=1)
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Opinions about held-out cases, of a classifier that was fitted without them.
-
-    Attributes
-    ----------
-    rows : ndarray
-        Their rows in the training data.
-    opinions : list of Opinions
-        About the cases as they are, and about mildly changed versions.
-    strangeness : list of ndarray
-        For each version how strange the cases are to their classifiers.
-    """
-
-    rows: Array
-    opinions: list[Opinions]
-    strangeness: list[Array]
 
 
 class ProductAnswer(LocalAnswer):
@@ -120,6 +66,7 @@ class ProductAnswer(LocalAnswer):
         Competence up to which a case is unknown: the part of `unknown_rate` that is for strange cases. 0: none is.
     """
 
+    alone = False
     learns = True
     needs_probabilities = True
     versions = 2

@@ -56,7 +56,7 @@ class FittedMemoryClassifier(RoutesCases, Protocol):
 
 def answers_alone(clf: FittedMemoryClassifier) -> bool:
     """Whether the local classifiers alone answer, as in the paper."""
-    return not clf.answer_.learns
+    return bool(clf.answer_.alone)
 
 
 def fits_thresholds(clf: FittedMemoryClassifier) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import sysconfig
 from collections.abc import Iterator
-from types import CodeType, FunctionType, ModuleType
+from functools import cache
+from pathlib import Path
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
 
 from joblib.hashing import NumpyHasher
 from sklearn.base import BaseEstimator
-
-from memclf._version import __version__
 
 IDLE = ("n_jobs", "verbose")  # parameters that change no number
 
@@ -51,18 +50,18 @@ class Computation:
         return hash(self._key)
 
     def __str__(self) -> str:
-        return ", ".join(_name(state[0]) if isinstance(state, tuple) else _name(state) for state in self._states)
+        return ", ".join(_name(state[0] if isinstance(state, tuple) else state) for state in self._states)
 
     def lasting_key(self) -> str | None:
         """The same in every process for what computes the same; None if that cannot be told.
 
         It depends on the parameters, on what was learned, and on the code: the byte code of classes and functions, and
-        of the functions, classes and values that they name, unless they belong to an installed package, whose version
-        counts. Functions without a name of their own (lambdas, functions inside functions) have no such key.
+        of the functions, classes and values that they name. Of installed packages the version counts. What holds an
+        open file, a lock or the like has no such key.
         """
         if self._unhashable:
             return None
-        start = f"{__version__} {sys.version_info[:2]} {self._digest}"
+        start = f"{_digest_package()} {sys.version_info[:2]} {self._digest}"
         digest = hashlib.blake2b(start.encode(), digest_size=16)
         try:
             for part in _describe_code(self._code):
@@ -88,6 +87,10 @@ class _StateHasher(NumpyHasher):
             known = [number for number, each in enumerate(self.code) if each is obj]
             self.code += [] if known else [obj]
             obj = ("code", known[0] if known else len(self.code) - 1)
+        elif isinstance(obj, MappingProxyType):
+            obj = dict(obj)
+        elif isinstance(obj, ModuleType):
+            obj = ("module", obj.__name__)
         super().save(obj)
 
 
@@ -125,7 +128,9 @@ def _state_of(thing: Any, without: tuple[str, ...]) -> Any:
 
 
 def _name(thing: Any) -> str:
-    return thing.__qualname__ if isinstance(thing, (FunctionType, type)) else str(thing)
+    if isinstance(thing, str):
+        return thing
+    return thing.__qualname__ if isinstance(thing, (FunctionType, type)) else type(thing).__qualname__
 
 
 def _describe_code(code: list[Any]) -> Iterator[str]:
@@ -137,8 +142,6 @@ def _describe_code(code: list[Any]) -> Iterator[str]:
         if not _is_own(module):
             yield f"{module}.{name} {_version(module)}"
             continue
-        if "<" in name:
-            raise _NoLastingKeyError(name)
         yield f"{module}.{name}"
         values = _values_of_class(thing) if isinstance(thing, type) else _values_of_function(thing)
         for value in values:
@@ -168,14 +171,16 @@ def _values_of_function(thing: FunctionType) -> Iterator[Any]:
     yield _code_text(thing.__code__)
     yield thing.__defaults__, thing.__kwdefaults__
     yield from (cell.cell_contents for cell in thing.__closure__ or ())
-    names = sorted(set(_names(thing.__code__)))
+    yield from _values_of_names(sorted(set(_names(thing.__code__))), thing.__globals__, set())
+
+
+def _values_of_names(names: list[str], namespace: dict[str, Any], modules: set[str]) -> Iterator[Any]:
     for name in names:
-        value = thing.__globals__.get(name)
-        if isinstance(value, ModuleType):  # of a module, what is named of it
-            if _is_own(value.__name__):
-                yield from (vars(value)[each] for each in names if each in vars(value))
-        elif value is not None:
+        value = namespace.get(name)
+        if not isinstance(value, ModuleType):
             yield value
+        elif _is_own(value.__name__) and value.__name__ not in modules:  # of a module, what is named of it
+            yield from _values_of_names(names, vars(value), modules | {value.__name__})
 
 
 def _code_text(code: CodeType) -> str:
@@ -198,10 +203,20 @@ def _version(module: str | None) -> str:
     return str(vars(sys.modules.get(str(module).partition(".")[0], sys)).get("__version__"))
 
 
+@cache
+def _digest_package() -> str:
+    """A digest of the code of memclf itself: it reads, changes and describes cases."""
+    digest = hashlib.blake2b(digest_size=16)
+    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
 def _is_own(module: str | None) -> bool:
-    """Whether a module belongs to the user's own code, and not to an installed package or to Python."""
-    if module == "__main__":
-        return True
-    file = str(vars(sys.modules.get(str(module), sys)).get("__file__") or "")
-    installed = "site-packages" in file or "dist-packages" in file or file.startswith(sysconfig.get_path("stdlib"))
-    return bool(file) and not installed
+    """Whether a module belongs to the user's own code, and not to memclf, another installed package or Python."""
+    package = str(module).partition(".")[0]
+    if package == "memclf" or package in sys.stdlib_module_names:
+        return False
+    loaded = sys.modules.get(str(module))  # code that was run from a text is in no module
+    file = "" if loaded is None else str(vars(loaded).get("__file__"))
+    return "site-packages" not in file and "dist-packages" not in file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, validate_data
 
 from memclf._numbers import Array
+from memclf.protocols import Table
 
 
 def count(cases: Any) -> int:
@@ -36,11 +37,13 @@ def as_container(X: Any) -> Any:
         return X.tocsr()
     if isinstance(X, (str, bytes, dict)):
         raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
+    # Anything may hold cases; numpy's protocol turns what has no rows to pick (an xarray, a tensor) into an array.
     return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
     """Remember the columns of tables and arrays in training, and hold later ones against them."""
+    # Lists and collections of images have no dimensions, and no columns to check.
     if getattr(X, "ndim", None) == 2 and not (reset and 0 in X.shape):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
     elif reset:
@@ -51,12 +54,13 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
 
 def is_table(cases: Any) -> bool:
     """A data frame (of pandas or polars): named columns, each with its own type."""
-    return hasattr(cases, "columns") and hasattr(cases, "shape")
+    return isinstance(cases, Table)
 
 
 def as_sequence(cases: Any) -> Any:
     """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
     if is_table(cases):
+        # Polars and pandas have different names for it, and neither need be installed.
         return object_array(cases.to_dicts() if hasattr(cases, "to_dicts") else cases.to_dict("records"))
     if sp.issparse(cases):
         return cases.tocsr()
@@ -92,5 +96,5 @@ def stack(parts: list[Any]) -> Any:
 
 def take_if_per_case(value: Any, rows: Array, n: int) -> Any:
     """The entries of a fit parameter that belong to these rows of n; a value that is not one per case is kept whole."""
-    per_case = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
+    per_case = isinstance(value, Sized) and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
     return take(value, rows) if per_case else value

@@ -136,7 +136,7 @@ class Store:
         with closing(sqlite3.connect(self.file, timeout=WAIT, isolation_level=None)) as connection:
             with suppress(sqlite3.OperationalError):  # another process is changing the mode, which stays with the file
                 connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
-            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA synchronous = OFF")  # after a power failure, checksums tell what is damaged
             if not connection.execute("SELECT * FROM sqlite_master WHERE name = 'subtract_size'").fetchall():
                 connection.executescript(SCHEMA)
             work(connection)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold
 
 from memclf._numbers import Array
+from memclf.protocols import Splits
 
 Pairs = list[tuple[Array, Array]]
 
@@ -34,7 +35,7 @@ class FoldPlan:
         """What the user asks for, checked against the number of cases."""
         if isinstance(cv, PredefinedSplit):  # it names rows, so it is a list: parts of the rows need translation
             cv = list(cv.split())
-        if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+        if not isinstance(cv, (Integral, Splits)):
             cv = [_checked(pair, number, n) for number, pair in enumerate(cv)]
             if not cv:
                 raise ValueError("cv is empty: it must hold at least one pair of rows to fit on and rows held out")

@@ -14,7 +14,7 @@ import numpy as np
 
 from memclf._numbers import TOLERANCE, Array, shares
 from memclf._progress import track
-from memclf.answers.product import HeldOut, Opinions
+from memclf.answers.base import HeldOut, Opinions
 from memclf.cases import Cases
 from memclf.classifier.fit import FitSettings, FittedParts, Seeds, StageOne, TrainingData, fit_memories, fit_once
 from memclf.classifier.folds import FoldPlan

@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-import memclf
 from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS, Bound, bounds_of
 from memclf.cli.output import as_line, exit_on_error, fail, make_printable
 from memclf.exceptions import UntrustedTypeError
@@ -54,10 +53,11 @@ def bound(
     """Show what theory promises for a saved classifier: how many new cases are wrong at most."""
     from memclf.classifier import MemoryClassifier
     from memclf.cli.read_data import read_cases
+    from memclf.persist import load
 
     with exit_on_error(OSError, TypeError, ValueError):
         try:
-            clf = memclf.load(model, trusted=trusted or ())
+            clf = load(model, trusted=trusted or ())
         except UntrustedTypeError as error:
             fail(f"{error}; here: {' '.join(f'--trusted {name}' for name in error.names)}")
         if not isinstance(clf, MemoryClassifier):

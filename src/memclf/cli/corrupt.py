@@ -13,7 +13,7 @@ from memclf.cli.output import as_line, exit_on_error, fail
 def corrupt(
     folder: Annotated[Path | None, typer.Argument(help="A folder of images, with subfolders or without.")] = None,
     out: Annotated[Path | None, typer.Option(help="Where the copies go, or the file of the sheet.")] = None,
-    corruption: Annotated[list[str] | None, typer.Option(help="One of the nineteen; repeat it. Default: all.")] = None,
+    corruption: Annotated[list[str] | None, typer.Option(help="As fog or snow; repeat it. Default: all.")] = None,
     severity: Annotated[list[int] | None, typer.Option(help="1 to 5; repeat it. Default: all.")] = None,
     preset: Annotated[str, typer.Option(help="Table of severities; small images need another than the default.")] = (
         "imagenet-c"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-import memclf
+from memclf._version import __version__
 from memclf.cli.bound import bound
 from memclf.cli.corrupt import corrupt
 from memclf.cli.model import inspect_model
@@ -21,7 +21,7 @@ app = typer.Typer(
 @app.command()
 def version() -> None:
     """Print the version."""
-    typer.echo(memclf.__version__)
+    typer.echo(__version__)
 
 
 app.command("inspect")(inspect_model)

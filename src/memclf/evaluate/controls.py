@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 
 from memclf import unknown
 from memclf._numbers import Array
-from memclf.answers import Answers, ProductAnswer
+from memclf.answers import Answers
 from memclf.protocols import gives_probabilities
 from memclf.routing import Routes
 
@@ -144,7 +144,7 @@ def controls_of(clf: Any, baseline: Any = None) -> Mapping[str, Any]:
     labels = np.repeat(clf.classes_, counts)
     majority = DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     found: dict[str, Any] = {"majority": majority}
-    own = float(clf.answer_.balance) if isinstance(clf.answer_, ProductAnswer) else 0.0
+    own = float(clf.answer_.balance)
     for suffix, balance in {"": 0.0, "-balanced": own}.items():
         if suffix and not balance:
             continue

@@ -30,7 +30,7 @@ PACKAGES = {
 }
 VALUE = 100  # characters of a setting
 # Not settings of the answer, only of how it is computed and shown.
-SILENT = ("n_jobs", "verbose")
+SILENT = ("n_jobs", "verbose", "checkpoint")
 
 
 def describe_model(estimator: Any) -> str:

@@ -69,14 +69,18 @@ def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[E
 
 
 def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:
+    # What a classifier tells of itself depends on its kind, and in an SVC on its kernel.
     coefficients = getattr(estimator, "coef_", None)
+    # A classifier that is not scikit-learn's need not say which classes it knows.
     if coefficients is not None and np.ndim(coefficients) == 2 and answer in getattr(estimator, "classes_", ()):
         position = int(np.flatnonzero(estimator.classes_ == answer)[0])
         if len(coefficients) == 1:
             return np.asarray(coefficients[0]) * (1 if position == 1 else -1), "contribution"
+        # Only support vector machines have it; theirs is one row for each pair of classes.
         if len(coefficients) == len(estimator.classes_) and not hasattr(estimator, "n_support_"):
             return np.asarray(coefficients[position]), "contribution"
         return None, ""  # one row per pair of classes: no feature's share in one answer
+    # Trees and forests have importances, as do others that are not scikit-learn's.
     importances = getattr(estimator, "feature_importances_", None)
     return (None, "") if importances is None else (np.asarray(importances), "importance")
 

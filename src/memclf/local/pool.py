@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
@@ -26,15 +25,12 @@ from sklearn.utils.validation import has_fit_parameter
 from memclf._numbers import Array, first_largest
 from memclf._progress import track
 from memclf._seeds import seeded
-from memclf.cases import Cases, Collection, containers
+from memclf.cases import Cases, containers
 from memclf.exceptions import LocalFitError
+from memclf.local.remedies import LARGER_CLUSTERS, remedy_for_data
 from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
 
 STARTS = ("fresh", "global")
-LARGER_CLUSTERS = (
-    "If the cluster is too small for it, larger ones help (min_cluster_size, a lower threshold), as does an estimator "
-    "that can work with few cases."
-)
 GLOBAL = -1  # in place of a memory's number: the global classifier
 
 
@@ -243,7 +239,7 @@ def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[
     try:
         return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
     except (TypeError, ValueError) as error:
-        if remedy := _remedy_for_data(cases.data, error):
+        if remedy := remedy_for_data(cases.data, error):
             error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
         raise
 
@@ -266,41 +262,8 @@ def _fit_one(
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
         raise LocalFitError(
             f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {str(error).rstrip('. ')}. {_remedy_for_data(X, error) or LARGER_CLUSTERS}"
+            f"{type(error).__name__}: {str(error).rstrip('. ')}. {remedy_for_data(X, error) or LARGER_CLUSTERS}"
         ) from error
-
-
-def _remedy_for_data(X: Any, error: Exception) -> str:
-    """What may help where an estimator fails because of what the cases hold; "" if it seems to fail otherwise."""
-    values, message = _as_numbers(X), str(error).lower()
-    if values is None and any(word in message for word in ("float", "dtype", "numeric", "number")):
-        first = "TfidfVectorizer()" if _are_texts(X) else "OneHotEncoder(handle_unknown='ignore')"
-        return (
-            "The cases hold values that are not numbers, and this estimator takes numbers only. Give a pipeline that "
-            f"turns them into numbers first, as make_pipeline({first}, LogisticRegression())."
-        )
-    if values is not None and np.isinf(values).any() and "inf" in message:
-        return "The cases hold infinite numbers. Replace these numbers, or leave these cases out."
-    if values is not None and np.isnan(values).any() and ("nan" in message or "missing" in message):
-        return (
-            "The cases hold gaps (NaN). Give an estimator that takes them, as HistGradientBoostingClassifier(), or a "
-            "pipeline that fills them first, as make_pipeline(SimpleImputer(), LogisticRegression())."
-        )
-    return ""
-
-
-def _as_numbers(X: Any) -> Array | None:
-    """All numbers of the cases, None if some are no numbers. Images count as numbers, and are not read for this."""
-    if isinstance(X, Collection):
-        return np.zeros(0)
-    try:
-        return np.asarray(X.data if sp.issparse(X) else X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-
-
-def _are_texts(X: Any) -> bool:
-    return not containers.is_table(X) and all(isinstance(case, str) for case in X)
 
 
 def constant(label: Any) -> Any:

@@ -31,7 +31,7 @@ CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as mu
 CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
-FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that nobody notices
+FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
 PAIRS = 250_000_000  # comparisons that judging candidates may take in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 

@@ -27,7 +27,9 @@ class Exchange:
         self.threshold = threshold
         self.enforce = enforce
         self.near, self.best, self.second, self.next = _two_best(block)
-        self.touched = np.ones(len(memories), dtype=bool)  # clusters that changed since somebody last looked
+        self.touched = np.ones(
+            len(memories), dtype=bool
+        )  # clusters that changed since their centres were last looked for
         self._sum_up()
 
     @property

@@ -98,6 +98,7 @@ def find_home(thing: Any) -> tuple[str, str]:
     """The module and the qualified name of a type or function; of any other object those of its type."""
     # Functions of compiled modules lack some of these attributes, or have None.
     module = getattr(thing, "__module__", None) or type(thing).__module__
+    # Objects that are neither types nor functions have no name of their own.
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None) or type(thing).__qualname__
     return module, name
 

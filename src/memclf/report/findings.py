@@ -19,7 +19,10 @@ NO_ARTICLE = ("stage1", "augmented", "random")
 
 @dataclass(frozen=True)
 class Headline:
-    """The verdict in words. `kind`: a memory classifier, the baseline, another contender or nothing is recommended."""
+    """The verdict in words; the sentence continues the title.
+
+    `kind` says what is recommended: a memory classifier, the baseline, another contender or nothing.
+    """
 
     kind: Kind
     title: str
@@ -61,7 +64,7 @@ def _say_level(run: Run, name: ModelId) -> str:
     mean = run.mean(name, run.judged)
     place = where(run)
     share = formats.percent(None if mean is None else mean.value)
-    said = f"{place[0].upper()}{place[1:]} {refer(run, name)} answers {share} % of the test cases correctly"
+    said = f"{place[0].upper()}{place[1:]} it answers {share} % of the test cases correctly"
     coverage = run.measure(name, "coverage", run.judged)
     return said if coverage is None or coverage > 0.9995 else f"{said} ({formats.percent(coverage)} % get an answer)"
 

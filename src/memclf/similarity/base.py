@@ -213,9 +213,14 @@ def describe(similarity: Any, X: Any) -> Any:
     return Cases.of(X).remember((similarity,), lambda some: similarity.describe(some.data))
 
 
+def fitted_features(similarity: Any) -> Any:
+    """What a fitted similarity looks at in a case; None where it compares the cases themselves."""
+    return getattr(similarity, "features_", None)  # a similarity of the user's own need not have features
+
+
 def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
     """The feature of a fitted similarity that draws what it saw, and the numbers it measured; None if there is none."""
-    feature: Any = getattr(similarity, "features_", None)  # a similarity of the user's own need not have features
+    feature = fitted_features(similarity)
     if not isinstance(feature, Draws):
         return None, None
     return feature, np.asarray(feature.transform(feature_argument(feature, Cases.of(X))))

@@ -142,6 +142,7 @@ class FunctionSimilarity(Similarity):
 
 def name_of(function: Any) -> str:
     """The name of a function; partial functions and callable objects have none, so it is how they print."""
+    # Callable objects need not have a name.
     return str(getattr(function, "__name__", repr(function)))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
-import memclf
+from memclf._version import __version__
 from memclf.evaluate import Condition, Contender, Store, evaluate, list_versions, summarise, write_exhibits
 from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
@@ -57,7 +57,7 @@ def run_study(
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)
-    fingerprint = settings.fingerprint(data.digest() + memclf.__version__ + _describe_machine())
+    fingerprint = settings.fingerprint(data.digest() + __version__ + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
         progress.say(f"{out} holds a run with other settings or other data; this one goes to {folder}")

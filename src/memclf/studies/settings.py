@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import StudyError
+from memclf.vision.nets.catalogue import PAPER_BACKBONES
 from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES
 
-PAPER_BACKBONES = ("resnet50", "resnet18", "resnet34", "vgg11", "vgg16")
 PRETRAINED = ("auto", "bundled", "none", "published")
 LEAST_SIDE = 32  # pixels; the corruptions need at least as many
 

@@ -1,15 +1,23 @@
-"""The pixels that a remembered collection keeps, so that no image is read twice."""
+"""The pixels that a remembered collection keeps, and the digests of its images."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from memclf.cases.digest import digest_content
 from memclf.vision.files import Pixels
 
 
 class PixelCache:
-    """Images that were read, up to a number of bytes. The first ones stay: every pass begins with them."""
+    """Images that were read, up to a number of bytes.
+
+    The first ones stay, since every pass begins with them.
+    """
 
     def __init__(self, max_bytes: int):
         self._images: dict[Hashable, Pixels] = {}
@@ -28,3 +36,17 @@ class PixelCache:
                 self._bytes_left -= image.nbytes
                 self._images[key] = image
         return image
+
+
+def digest_image(source: Any, changes: Sequence[Any], key: str | None, info: Any) -> str | None:
+    """A digest of what an image is made of: bytes of its file or pixels, changes, and info.
+
+    None if the file cannot be read, or if `info` holds objects without a content of their own.
+    """
+    try:
+        content = source.read_bytes() if isinstance(source, Path) else np.asarray(source)
+    except OSError:  # reading the image will say what is wrong with it
+        return None
+    parts = ["image", content, [repr(change) for change in changes], key if changes else None, info]
+    digest, others = digest_content(parts)
+    return None if others else digest

@@ -18,7 +18,10 @@ class Change(Protocol):
 
 @dataclass(frozen=True)
 class CorruptionChange:
-    """One corruption; with `at`, images are corrupted at that height and width and brought back to their own."""
+    """One corruption.
+
+    With `at`, images are corrupted at that height and width and brought back to their own.
+    """
 
     name: str
     severity: int

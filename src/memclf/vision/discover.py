@@ -1,4 +1,4 @@
-"""Which images there are: in a folder with one subfolder per class, in a CSV file with paths, in a list."""
+"""Which images there are: in a folder, in a CSV file with paths, or in a list."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Listing(NamedTuple):
 
 
 def as_sources(images: Any) -> tuple[Any, list[str] | None]:
-    """An array with one entry per image (pixels or a path), and the keys of the images if all are files."""
+    """An array with one entry per image (pixels or a path), and the keys if all are files."""
     if isinstance(images, np.ndarray) and images.dtype != object and images.dtype.kind not in "US":
         if images.ndim == 3 and images.shape[2] in (3, 4):
             raise ImageError(f"an array of shape {images.shape} is one image; wrap it in a list")
@@ -75,7 +75,10 @@ def check_files(paths: Iterable[Path]) -> None:
 
 
 def list_folder(folder: Path) -> Listing:
-    """The images below a folder; those in subfolders have the name of the first one as their label."""
+    """The images below a folder.
+
+    Those in subfolders have the name of the first one as their label.
+    """
     if not folder.is_dir():
         raise ImageError(f"there is no folder {folder}")
     found = sorted(

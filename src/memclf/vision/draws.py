@@ -1,4 +1,4 @@
-"""Random numbers for images: a generator that depends on what is drawn for, and fast ways to draw.
+"""Random numbers for images: a generator for each image and purpose, and fast ways to draw.
 
 Noise is drawn as 16 random bits per value that look up a table of quantiles. For pixels of 8 bits that is as good as
 drawing floats, and several times faster.

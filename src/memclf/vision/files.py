@@ -56,7 +56,10 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
 
 
 def _open(content: bytes, max_pixels: int) -> Image.Image:
-    """Read the header of an image; if `max_pixels` is higher than Pillow's own limit, it replaces it."""
+    """Read the header of an image.
+
+    If `max_pixels` is higher than Pillow's own limit, it replaces it.
+    """
     with _pillow:
         usual = Image.MAX_IMAGE_PIXELS
         if usual is not None and max_pixels > usual:

@@ -1,4 +1,4 @@
-"""A collection of images, in memory or in files, that is read lazily and indexed like an array."""
+"""A collection of images, in memory or in files, indexed like an array and read lazily."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from joblib import Parallel, delayed
 from memclf._numbers import Array
 from memclf.cases import Cases, Collection, Computation, Memory
 from memclf.cases.containers import chunks, object_array
-from memclf.cases.digest import digest_content
 from memclf.exceptions import ImageError
-from memclf.vision.cache import PixelCache
+from memclf.vision.cache import PixelCache, digest_image
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
 from memclf.vision.corruptions.apply import MIN_SIDE, REGISTRY, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
@@ -36,7 +35,9 @@ class _Remembered(NamedTuple):
 
 
 class ImageCollection(Collection):
-    """Images that behave like an array: a number picks one image, a slice or index array a collection.
+    """Images that behave like an array.
+
+    A number picks one image, a slice or an index array picks a collection.
 
     Every image comes out as a uint8 array of height x width x 3. Grey images are repeated on three channels,
     transparent ones are laid on white, files are turned upright by their EXIF orientation. Sizes may differ.
@@ -76,10 +77,8 @@ class ImageCollection(Collection):
     ):
         if isinstance(images, (str, os.PathLike)):
             found = list_path(Path(images))
-            images = found.paths
-            labels = found.labels if labels is None else labels
-            info = found.info if info is None else info
-            keys = found.keys if keys is None else keys
+            images, labels = found.paths, found.labels if labels is None else labels
+            info, keys = found.info if info is None else info, found.keys if keys is None else keys
         elif isinstance(images, ImageCollection):
             raise TypeError("images is an ImageCollection already; use it as it is")
         self.max_pixels, self.max_bytes = int(max_pixels), int(max_bytes)
@@ -139,8 +138,6 @@ class ImageCollection(Collection):
         found = list_csv(Path(file), path, label, root, where)
         return cls(found.paths, found.labels, info=found.info, keys=found.keys, **options)
 
-    # ------------------------------------------------------------------------------------------ like an array
-
     def __len__(self) -> int:
         return len(self._sources)
 
@@ -156,10 +153,8 @@ class ImageCollection(Collection):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # as scikit-learn picks rows
             index = index[0]
-        if index is Ellipsis:
-            index = slice(None)
-        if isinstance(index, np.ndarray) and index.ndim == 0:
-            index = index[()]
+        index = slice(None) if index is Ellipsis else index
+        index = index[()] if isinstance(index, np.ndarray) and index.ndim == 0 else index
         if isinstance(index, (int, np.integer)) and not isinstance(index, (bool, np.bool_)):
             if not -len(self) <= index < len(self):
                 raise IndexError(f"there is no image {index}; there are {len(self)}")
@@ -178,10 +173,6 @@ class ImageCollection(Collection):
             setattr(picked, name, None if values is None else values[rows])
         return picked
 
-    def take(self, rows: Array) -> Self:
-        """The collection of the images at these positions."""
-        return self[np.asarray(rows)]
-
     def _copy(self) -> Self:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
@@ -199,12 +190,10 @@ class ImageCollection(Collection):
         return np.array(images, dtype=dtype if dtype is not None else np.uint8)
 
     def __repr__(self) -> str:
-        kind = "arrays" if not any(isinstance(source, Path) for source in self._sources[:1]) else "files"
+        kind = "files" if any(isinstance(source, Path) for source in self._sources[:1]) else "arrays"
         classes = "" if self.labels is None else f", {len(set(self.labels.tolist()))} classes"
         changes = "".join(f", {change}" for change in self._changes)
         return f"{type(self).__name__}({len(self)} {kind}{classes}{changes})"
-
-    # ------------------------------------------------------------------------------------------ what is in it
 
     @property
     def paths(self) -> list[Path | None]:
@@ -237,21 +226,20 @@ class ImageCollection(Collection):
         >>> images.corrupted("contrast", 3)
         ImageCollection(2 arrays, contrast 3)
         """
-        severity = check(name, severity, preset)
         size = None if at is None else as_height_width(at, "at", least=MIN_SIDE)
-        new = self._changed(CorruptionChange(name, severity, seed, preset, size))
+        new = self._changed(CorruptionChange(name, check(name, severity, preset), seed, preset, size))
         lasting = None if self._memory is None else self._memory.rows.store
         new._memory, new._rows, new._version = None, None, ()
         return new if lasting is None else new.remembered(Memory(len(self), lasting))
 
     def corruption_labels(self) -> dict[str, dict[str, Any]]:
-        """The label, the family and the row in the paper's tables (or None) of each corruption, by name."""
+        """Label, family and row in the paper (or None) of each corruption, by name."""
         return {
             each.name: {"label": each.label, "family": each.family, "row": each.paper_row} for each in REGISTRY.values()
         }
 
     def perturbed(self, *, seed: int = 0) -> Self:
-        """The same images, changed a little in ways that are no corruptions; see `memclf.vision.perturbations`.
+        """The same images, changed a little in ways that are no corruptions; see `perturbations`.
 
         If these images are remembered, so are the perturbed ones, apart from them.
 
@@ -269,15 +257,14 @@ class ImageCollection(Collection):
         return new
 
     def remembered(self, memory: Memory | None = None, *, max_bytes: int = CACHED_BYTES) -> Self:
-        """The same images, with a memory: none is read twice, no feature or embedding is computed twice.
+        """The same images, with a memory: none is read twice, nothing is computed twice about one.
 
         What is picked from this collection shares its memory, which ends with the last of them.
 
         Parameters
         ----------
         memory : Memory or None
-            Where features and embeddings are kept; see `memclf.Cases` for one that lasts. None: in the memory that the
-            collection has, or in a new one.
+            For features and embeddings (see `memclf.Cases` for one that lasts); None: its own, or a new one.
         max_bytes : int
             Room for pixels.
         """
@@ -294,7 +281,7 @@ class ImageCollection(Collection):
         return self._memory is not None
 
     def compute_once(self, what: Computation | str, compute: Callable[[Self], Any]) -> Any:
-        """``compute(images)``, one row per image; with a memory, only for the images it has no row of.
+        """``compute(images)``, one row per image; with a memory, only where there is no row yet.
 
         `what` identifies the computation: the same name must mean the same numbers.
         """
@@ -306,19 +293,8 @@ class ImageCollection(Collection):
         )
 
     def _digests(self, positions: Array) -> list[str | None]:
-        """Digests of what the images are made of: a file's bytes or pixels, the changes, and what is known besides."""
-        return [self._digest(int(position)) for position in positions]
-
-    def _digest(self, position: int) -> str | None:
-        source = self._sources[position]
-        try:
-            content = source.read_bytes() if isinstance(source, Path) else np.asarray(source)
-        except OSError:  # whatever looks at the image says what is wrong with it
-            return None
-        changes = [repr(change) for change in self._changes]
-        key = self.key(position) if changes else None
-        digest, others = digest_content(["image", content, changes, key, self.info_of(position)])
-        return None if others else digest
+        found = self._sources[positions], [self.key(p) for p in positions], [self.info_of(p) for p in positions]
+        return [digest_image(source, self._changes, key, info) for source, key, info in zip(*found, strict=True)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}
@@ -329,15 +305,16 @@ class ImageCollection(Collection):
         >>> ImageCollection(np.zeros((2, 64, 64, 3), dtype=np.uint8)).broken()
         {}
         """
-        errors = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._find_error)(i) for i in range(len(self)))
-        return {position: error for position, error in enumerate(errors) if error is not None}
 
-    def _find_error(self, position: int) -> str | None:
-        try:
-            self._read(position)
-        except ImageError as error:
-            return str(error)
-        return None
+        def find_error(position: int) -> str | None:
+            try:
+                self._read(position)
+            except ImageError as error:
+                return str(error)
+            return None
+
+        errors = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(find_error)(i) for i in range(len(self)))
+        return {position: error for position, error in enumerate(errors) if error is not None}
 
     def loaded(self, n_jobs: int | None = None) -> Self:
         """The same images, all read and held in memory; `n_jobs` threads read them."""

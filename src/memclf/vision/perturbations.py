@@ -1,6 +1,6 @@
-"""Mild perturbations, which are no corruptions: answers are calibrated on held-out images under them.
+"""Mild perturbations, which are no corruptions, to calibrate answers on held-out images.
 
-None of them is one of the 19 corruptions that robustness is measured with, nor a stronger or weaker version of one:
+None of them is one of the corruptions that robustness is measured with, nor a stronger or weaker version of one:
 no noise, blur, weather or compression, no change of brightness, contrast or saturation of the whole image. What an
 image shows stays where it is.
 """

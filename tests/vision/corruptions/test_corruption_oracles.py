@@ -210,7 +210,7 @@ def test_contrast_draws_channels_towards_their_means(severity):
 
 
 @pytest.mark.parametrize("sigmas", [(2.24, 4.48), (14.0, 5.0), (60.0, 60.0)])
-def test_displacements_are_smoothed_as_by_scipy_also_when_the_kernel_is_longer_than_the_image(sigmas):
+def test_elastic_smooth__kernel_longer_than_image__equals_scipy(sigmas):
     field = np.random.default_rng(1).uniform(-1, 1, (61, 90)).astype(np.float32)
     exact = ndimage.gaussian_filter(field.astype(float), sigmas, mode="reflect", truncate=3)
     np.testing.assert_allclose(_smooth(field, sigmas), exact, atol=1e-5)

@@ -59,7 +59,7 @@ def test_the_shipped_coefficients_fit_the_outlines_they_come_from():
     assert rank > 0.96
 
 
-def test_a_tree_on_the_share_grades_training_leaves_far_better_than_the_paper_s_thresholds():
+def test_leaf_colours__tree_on_taught_share__grades_better_than_the_paper():
     with (DATA / "leaf/dataset-full.csv").open() as file:
         severity = {row["id"]: int(row["severity"]) for row in csv.DictReader(file)}
     with (DATA / "leaf/split.csv").open() as file:

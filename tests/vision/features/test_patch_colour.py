@@ -151,13 +151,13 @@ def test_segments_of_equal_intensity_are_told_apart_by_how_far_they_stand_out():
     assert PatchColour("paper", **PLAIN).transform([image])[0, 0] == 1
 
 
-def test_of_segments_that_are_equally_bright_and_pure_the_largest_wins_then_the_first():
+def test_patch_colour__equal_segments__takes_the_largest_then_the_first():
     colours = (0, 200, 0), (0, 0, 0), (200, 0, 0), (0, 0, 0), (0, 0, 200)
     images = [striped(*colours, heights=heights) for heights in ((20, 20, 21, 20, 20), (20, 20, 20, 20, 20))]
     np.testing.assert_array_equal(PatchColour("paper", **PLAIN).transform(images), [[0], [1]])
 
 
-def test_a_background_brighter_than_the_patch_defeats_the_paper_unless_it_looks_at_what_stands_out():
+def test_patch_colour__paper_method__bright_background():
     image = striped((230, 235, 230), (220, 0, 0), heights=(80, 20))
     assert PatchColour("paper", **PLAIN).transform([image])[0, 0] == 1
     assert PatchColour("paper", score="standing_out", **PLAIN).transform([image])[0, 0] == 0

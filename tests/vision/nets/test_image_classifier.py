@@ -198,7 +198,7 @@ def test_wrong_labels_say_what_is_wrong():
 # ------------------------------------------------------------------------------------------------------- training
 
 
-def test_training_the_head_alone_embeds_every_image_once_and_leaves_the_backbone_as_it_was():
+def test_fit__head_alone__embeds_images_once_and_leaves_the_backbone():
     backbone = tiny()
     clf = quick(backbone=backbone, train="head", epochs=5)
     start = clf.fit(X, Y).backbone_.state_dict()
@@ -229,7 +229,7 @@ def test_a_named_backbone_with_random_weights_is_no_ground_for_a_head():
         quick(backbone="resnet18", train="head", epochs=1).fit(X, Y)
 
 
-def test_a_recipe_that_changes_pixels_trains_the_head_on_fresh_views_with_the_backbone_frozen():
+def test_fit__head_with_a_recipe_of_views__trains_with_frozen_backbone():
     backbone = tiny()
     clf = quick(backbone=backbone, train="head", recipe="cutmix", epochs=3).fit(X, Y)
     assert all(torch.equal(clf.backbone_.state_dict()[n], v) for n, v in backbone.state_dict().items())
@@ -608,7 +608,7 @@ def test_views_of_an_image_do_not_depend_on_its_batch():
         torch.testing.assert_close(together[view], torch.cat([each[view] for each in alone]), rtol=0, atol=0)
 
 
-def test_resizing_keeps_a_picture_of_the_right_size_untouched_and_averages_when_shrinking():
+def test_resize__right_size_or_smaller__keeps_or_averages():
     image = X[0]
     assert resize(image, (24, 24)) is image
     checks = (np.indices((8, 8)).sum(0) % 2 * 255).astype(np.uint8)[:, :, None].repeat(3, 2)

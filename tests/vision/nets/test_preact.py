@@ -53,7 +53,7 @@ def test_images_need_not_be_square(network):
         assert network(torch.rand(1, 3, 40, 24)).shape == (1, 10)
 
 
-def test_a_block_is_the_identity_plus_its_branch_and_the_shortcut_leaves_after_the_first_relu():
+def test_preact_block__output__is_shortcut_plus_branch():
     torch.manual_seed(0)
     x = torch.randn(2, 4, 6, 6)
     for block in (PreActBlock(4, 4).eval(), PreActBlock(4, 8, 2).eval()):

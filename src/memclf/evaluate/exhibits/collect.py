@@ -28,6 +28,8 @@ from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
 from memclf.evaluate.verdict import is_part, judge
+from memclf.similarity import CombinedSimilarity
+from memclf.similarity.base import fitted_features
 
 FILE = "exhibits.json"
 SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
@@ -361,9 +363,9 @@ class _Collector:
 
 def find_feature(similarity: Any) -> Outlines | None:
     """The feature that can draw what it measures, also in a part of a combined similarity; None if there is none."""
-    # Any object with `compare` may be a similarity: only those of memclf have parts and features.
-    for each in (similarity, *getattr(similarity, "similarities_", ())):
-        feature = getattr(each, "features_", None)
+    parts = similarity.similarities_ if isinstance(similarity, CombinedSimilarity) else ()
+    for each in (similarity, *parts):
+        feature = fitted_features(each)
         if isinstance(feature, Outlines):
             return feature
     return None

@@ -1,4 +1,4 @@
-"""Corruptions of images: noise, blur, weather and digital ones, as in ImageNet-C, at five severities.
+"""Corruptions of images as in ImageNet-C: noise, blur, weather and digital ones.
 
 `REGISTRY` holds the label, the family and the row in the paper's tables of each. Neither it nor anything else here
 loads torch.

@@ -27,7 +27,10 @@ def defocus_blur(image: Pixels, *, radius: float, alias_sigma: float) -> Pixels:
 
 @lru_cache(maxsize=32)
 def disk(radius: float, alias_sigma: float) -> Array:
-    """A smoothed disk, not renormalised: where it touches the kernel's border it sums to a little more than 1."""
+    """A smoothed disk.
+
+    It is not renormalised: where it touches the kernel's border it sums to a little more than 1.
+    """
     reach, side = (8, 3) if radius <= 8 else (int(radius), 5)
     x = np.arange(-reach, reach + 1)
     inside = (x**2 + x[:, None] ** 2 <= radius**2).astype(np.float32)
@@ -80,7 +83,10 @@ def motion_blur(image: Pixels, rng: np.random.Generator, *, radius: int, sigma: 
 
 @register("blur", paper_row=15)
 def zoom_blur(image: Pixels, *, factors: tuple[float, ...]) -> Pixels:
-    """The mean of the image and its enlargements; 1 is among the factors, so the image itself counts twice."""
+    """The mean of the image and its enlargements.
+
+    1 is among the factors, so the image itself counts twice.
+    """
     height, width = image.shape[:2]
     values = floats(image)
     total = values.copy()

@@ -137,7 +137,10 @@ def saturate(image: Pixels, *, factor: float, offset: float) -> Pixels:
 
 @lru_cache(maxsize=16)
 def _saturation_table(factor: float, offset: float) -> Array:
-    """The factor for each largest (rows) and smallest value (columns); for grey, how far green and blue drop."""
+    """The factor for each largest (rows) and smallest value (columns) of a pixel.
+
+    For grey pixels, how far green and blue drop.
+    """
     largest, smallest = LEVELS[:, None].astype(np.float64), LEVELS[None].astype(np.float64)
     span = largest - smallest
     with np.errstate(divide="ignore", invalid="ignore"):

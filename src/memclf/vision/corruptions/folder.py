@@ -1,4 +1,4 @@
-"""A corrupted copy of a folder of images, which can be interrupted and goes on where it stopped."""
+"""Write a corrupted copy of a folder of images; an interrupted run goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def corrupt_folder(
     workers: int = 1,
     verbose: int | None = None,
 ) -> CopyResult:
-    """Write every image below `folder` under every condition to ``out/<corruption>/<severity>/<path>``.
+    """Write every image below `folder` under every condition.
+
+    Files are ``out/<corruption>/<severity>/<path>``.
 
     An image's key is its path below `folder`, so results depend neither on where the folder lies nor on the number of
     workers. Files that are there and not older than their image are left as they are. One run at a time per `out`.
@@ -105,7 +107,10 @@ def corrupt_folder(
 
 
 def _sources(folder: Path, suffix: str) -> list[tuple[Path, str, str]]:
-    """Each image, its key, and its name in the copy; two images with one name in the copy are an error."""
+    """Each image, its key, and its name in the copy.
+
+    Two images with one name in the copy are an error.
+    """
     keys = sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")

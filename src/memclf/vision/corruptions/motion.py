@@ -18,7 +18,10 @@ Step = tuple[int, int, float]
 
 
 def steps(radius: int, sigma: float, angle: float, shape: tuple[int, ...]) -> list[Step]:
-    """How far (down, right) each sample is taken from, and its weight; steps beyond the image are left out."""
+    """How far (down, right) each sample is taken from, and its weight.
+
+    Steps beyond the image are left out.
+    """
     width = 2 * radius + 1
     weights = np.exp(-(np.arange(width) ** 2) / (2 * sigma**2))
     weights /= weights.sum()

@@ -19,7 +19,10 @@ from memclf.vision.files import Pixels
 
 @register("noise", paper_row=11)
 def gaussian_noise(image: Pixels, rng: np.random.Generator, *, std: float) -> Pixels:
-    """x + N(0, std). Pixels are whole numbers, so that truncating the sum is adding the truncated noise."""
+    """x + N(0, std).
+
+    Pixels are whole numbers, so truncating the sum is adding the truncated noise.
+    """
     noise = draws.look_up(_whole_noise(std), draws.bits(rng, image.shape))
     return cv2.add(image, noise, dtype=cv2.CV_8U)  # type: ignore[return-value]
 

@@ -31,7 +31,10 @@ def to_bytes(values: Any) -> Pixels:
 
 
 def in_bands(image: Pixels, function: Callable[[slice], Any]) -> Pixels:
-    """``function(rows)`` for one band of rows after the other: what is between stays in the processor's cache."""
+    """Call ``function(rows)`` for one band of rows after the other.
+
+    Intermediate results then stay in the processor's cache.
+    """
     result = np.empty_like(image)
     tall = max(1, BAND // image[0].size)
     for top in range(0, len(image), tall):

@@ -13,7 +13,9 @@ START = 100.0  # of the roughness; noise is uniform within its square
 
 
 def plasma(height: int, width: int, decay: float, rng: np.random.Generator) -> Any:
-    """The top left of a torus whose side is a power of two; over the whole torus, values go from 0 to 1.
+    """Clouds: the top left of a torus whose side is a power of two.
+
+    Over the whole torus, values go from 0 to 1.
 
     Every level doubles the grid: the middle of four points, and then the points between them, are the mean of their
     four neighbours plus noise, which shrinks from level to level.
@@ -28,7 +30,10 @@ def plasma(height: int, width: int, decay: float, rng: np.random.Generator) -> A
 
 
 def _double(grid: Any, rng: np.random.Generator, spread: float) -> Any:
-    """The next level: between the points of the grid, middles of squares, then points above and left of the middles."""
+    """The next level: a grid with new points between the old ones.
+
+    First the middles of squares, then the points above and left of the middles.
+    """
     wrapped = cv2.copyMakeBorder(grid, 0, 1, 0, 1, cv2.BORDER_WRAP)
     across = wrapped[:, :-1] + wrapped[:, 1:]  # pairs of neighbours in a row
     along = wrapped[:-1, :-1] + wrapped[1:, :-1]  # and in a column

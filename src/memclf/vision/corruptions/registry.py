@@ -73,6 +73,9 @@ def register(
 
 
 def registered() -> dict[str, Corruption]:
-    """Every corruption by name: those of ImageNet-C first, by family, in the order in which they are written."""
+    """Every corruption by name.
+
+    Those of ImageNet-C come first, by family, in the order in which they are written.
+    """
     ordered = sorted(_registered, key=lambda each: (each.extra, FAMILIES.index(each.family)))
     return {each.name: each for each in ordered}

@@ -21,7 +21,9 @@ INK, PAPER = (30, 30, 30), (255, 255, 255)
 def draw_sheet(
     image: Pixels, *, tile: int = 128, seed: int = 0, preset: str = "imagenet-c", key: str | None = None
 ) -> Image.Image:
-    """Rows of corruptions and columns of severities, in two blocks; the clean image fills the free corner.
+    """Draw an image under all conditions: rows of corruptions, columns of severities.
+
+    They stand in two blocks; the clean image fills the free corner.
 
     The largest square of the image is scaled to 224 pixels, corrupted, and shown in tiles of `tile` pixels.
     """

@@ -1,4 +1,4 @@
-"""Photographs of frost, from the package torch-uncertainty-assets or from a folder of one's own."""
+"""Photographs of frost, from the package torch-uncertainty-assets or from the user's folder."""
 
 from __future__ import annotations
 
@@ -67,7 +67,10 @@ def _package_files() -> tuple[list[Path], list[float]]:
 
 
 def _folder_files(folder: Path) -> tuple[list[Path], list[float]]:
-    """All images of a folder, equally likely; of ImageNet-C's own six, the five that it draws from."""
+    """All images of a folder, equally likely.
+
+    Of ImageNet-C's own six, the five that it draws from.
+    """
     if not folder.is_dir():
         raise ImageError(f"texture_dir must be a folder of images, there is no folder {folder}")
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES)

@@ -46,7 +46,10 @@ def snow(
     sigma: float,
     blend: float,
 ) -> Pixels:
-    """Whitened image and two layers of flakes: enlarge noise above a threshold, blurred along a steep line."""
+    """Whitened image and two layers of flakes.
+
+    Flakes are enlarged noise above a threshold, blurred along a steep line.
+    """
     flakes: Any = _flakes(rng, image.shape[0], image.shape[1], loc, scale, zoom, threshold, radius, sigma)
     flakes = cv2.add(flakes, flakes[::-1, ::-1])
 
@@ -83,7 +86,10 @@ def _flakes(
 
 
 def _below(threshold: float) -> float:
-    """The next smaller float32, since OpenCV keeps what lies above a threshold, and the definition what reaches it."""
+    """The next smaller float32.
+
+    OpenCV keeps what lies above a threshold, the definition what reaches it.
+    """
     return float(np.nextafter(np.float32(threshold), np.float32(0)))
 
 
@@ -120,7 +126,10 @@ def fog(image: Pixels, rng: np.random.Generator, *, strength: float, decay: floa
 
 @register("weather", paper_row=2)
 def brightness(image: Pixels, *, offset: float) -> Pixels:
-    """V + offset in HSV, which scales all channels of a pixel by the same factor; black becomes grey."""
+    """V + offset in HSV.
+
+    This scales all channels of a pixel by the same factor; black becomes grey.
+    """
     if image.ndim == 2:
         return cv2.LUT(image, to_bytes(LEVELS + 255 * offset))  # type: ignore[return-value]
     table = _brightness_table(offset)

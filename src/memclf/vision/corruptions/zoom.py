@@ -16,7 +16,10 @@ def middle_of(side: int, factor: float) -> tuple[int, int, int]:
 
 
 def enlarge(values: Any, rows: tuple[int, int, int], columns: tuple[int, int, int], height: int, width: int) -> Any:
-    """Bilinear: `length` samples of `values` from `start` become `longer` ones, of which the first are returned."""
+    """Enlarge bilinearly.
+
+    `length` samples of `values` from `start` become `longer` ones, of which the first are returned.
+    """
     (top, tall, taller), (left, wide, wider) = rows, columns
     scale_y, scale_x = (tall - 1) / max(1, taller - 1), (wide - 1) / max(1, wider - 1)
     matrix = np.array([[scale_x, 0, left], [0, scale_y, top]])

@@ -1,4 +1,4 @@
-"""Expert features: each looks at an image and returns named numbers, and the masks behind them for display."""
+"""Expert features: named numbers measured in an image, and the masks behind them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The base of expert features: numbers with names, the masks behind them, and a picture of both."""
+"""The base of expert features: numbers with names, the masks behind them, a picture of both."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 400  # pixels that the longer side of an overlay should have at least, o
 
 
 class ImageFeatures(TransformerMixin, BaseEstimator):
-    """Base of expert features: write `names`, `measure`, and `masks` if there is something to show.
+    """Base of expert features: a subclass writes `names`, `measure` and perhaps `masks`.
 
     Nothing has to be fitted: `transform` may be called at once. Pipelines and similarities call `fit` with the training
     images and their labels. If a number only means something beside those of other images (a size beside the usual
@@ -70,7 +70,10 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return {}
 
     def relate(self, rows: Array, info: Sequence[Info]) -> Array:
-        """Turn the rows of all images of a call into rows relative to each other. By default, nothing changes."""
+        """Turn the rows of all images of a call into rows relative to each other.
+
+        By default, nothing changes.
+        """
         return rows
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -89,7 +92,10 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     collect = staticmethod(as_images)  # similarities make one collection of the images of a call
 
     def trust(self, X: Any) -> Array | None:
-        """How far the numbers of each image may be trusted, from 0 to 1; None if the feature cannot tell."""
+        """How far the numbers of each image may be trusted, from 0 to 1.
+
+        None if the feature cannot tell.
+        """
         if not self.signs:
             return None
         return np.asarray(self.believe(self._measurements(as_images(X))[:, self._width() :]), dtype=np.float64)
@@ -148,7 +154,10 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         return draw_masks(image, self.masks(image, info), dict(zip(self.names, numbers.tolist(), strict=False)))
 
     def outline(self, image: Any, masks: Masks, side: int) -> tuple[Pixels, list[str]]:
-        """The image, at most `side` pixels long, with lines around the masks; and the colours of the lines."""
+        """The image with lines around the masks, and the colours of the lines.
+
+        It is at most `side` pixels long.
+        """
         image = as_rgb(image, "image")
         scale = side / max(image.shape[:2])
         scale = int(scale) if scale > 1 else scale  # enlarged pixels stay sharp
@@ -177,7 +186,9 @@ def info_of(images: ImageCollection) -> Sequence[Info]:
 
 
 def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None = None) -> Pixels:
-    """Draw a line around each mask of an image, and a legend with numbers below. Small images are enlarged.
+    """Draw a line around each mask of an image, and a legend with numbers below.
+
+    Small images are enlarged.
 
     Nothing inside a mask is painted over, so that its colours can be judged.
     """

@@ -1,4 +1,4 @@
-"""Leaf colours: how much of a leaf is affected, by the paper's thresholds or as an expert's outlines taught it."""
+"""Leaf colours: how much of a leaf is affected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from memclf.vision.files import IMAGE_SUFFIXES, Pixels, as_rgb
 from memclf.vision.images import ImageCollection, as_images
 
 TAUGHT = ("affected_share",)
-DETAILS = ("largest_spot", "spots", "trust")
 PAPER = ("F_d", "F_b")
 SIGNS = ("certainty", "leaf_area", "greenness", "background_tint")
 FEW = 10  # pixels; the median colour of fewer means nothing
@@ -40,9 +39,6 @@ class LeafColours(ImageFeatures):
         saturation and value, and the convex hull of what is green.
     literal : bool
         For "paper": brown and discoloured in relation to the green, as printed, instead of to the leaf.
-    details : bool
-        For "taught": more numbers than the share (see the notes), to look at. They do not help a tree to grade
-        leaves and suffer more from corruptions, so they are left out unless asked for.
     steps : int
         For teaching: batches of eight images shown. Fewer for a try; the default takes some minutes.
     random_state : int
@@ -59,9 +55,8 @@ class LeafColours(ImageFeatures):
 
     Notes
     -----
-    The number of "taught" is `affected_share`, affected pixels / pixels of the leaf, 0 if there is no leaf. Details
-    are `largest_spot`, the share of the leaf that its largest spot takes; `spots`, their number; and `trust`, from 0
-    (no leaf found) to 1, how clearly the leaf stands out. The numbers of "paper" are F_d (discoloured) and F_b (brown).
+    The number of "taught" is `affected_share`, affected pixels / pixels of the leaf, 0 if there is no leaf. The numbers
+    of "paper" are F_d (discoloured) and F_b (brown).
 
     The method `trust` says how far the share means something: little where hardly anything, or nearly everything, is
     taken for leaf, where pixels are not clearly leaf or background, where the leaf is no greener than what is around
@@ -84,7 +79,6 @@ class LeafColours(ImageFeatures):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "method": [StrOptions({"taught", "paper"})],
         "literal": ["boolean"],
-        "details": ["boolean"],
         "steps": [Interval(Integral, 1, None, closed="left")],
         "random_state": [Integral],
         "n_jobs": [Integral, None],
@@ -97,7 +91,6 @@ class LeafColours(ImageFeatures):
         method: str = "taught",
         *,
         literal: bool = False,
-        details: bool = False,
         steps: int = 1200,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -105,7 +98,6 @@ class LeafColours(ImageFeatures):
     ):
         self.method = method
         self.literal = literal
-        self.details = details
         self.steps = steps
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -114,7 +106,7 @@ class LeafColours(ImageFeatures):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the numbers."""
-        return PAPER if self._is_paper() else TAUGHT + DETAILS if self.details else TAUGHT
+        return PAPER if self._is_paper() else TAUGHT
 
     @property
     def signs(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -166,11 +158,13 @@ class LeafColours(ImageFeatures):
         chances = self._judge(image)
         leaf, affected = decide(chances)
         share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
-        found = signs_of(image, chances, leaf)
-        return (share, *details(chances, leaf, affected), *found) if self.details else (share, *found)
+        return share, *signs_of(image, chances, leaf)
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
-        """What was seen: "leaf" and "affected", and for the paper's way "green", "brown" and "discoloured" too."""
+        """The masks "leaf" and "affected".
+
+        The paper's way has "green", "brown" and "discoloured" too.
+        """
         self._validate_params()
         image = as_rgb(image, "image")
         if self._is_paper():
@@ -211,18 +205,11 @@ def decide(chances: Array) -> tuple[Mask, Mask]:
     return leaf > 0, affected
 
 
-def details(chances: Array, leaf: Mask, affected: Mask) -> tuple[float, float, float]:
-    """The numbers named in `DETAILS`; all 0 when there is no leaf."""
-    size = np.count_nonzero(leaf)
-    if not size:
-        return 0.0, 0.0, 0.0
-    _, _, pieces, _ = cv2.connectedComponentsWithStats(affected.astype(np.uint8))
-    spots = pieces[1:, cv2.CC_STAT_AREA]
-    return float(spots.max(initial=0)) / size, float(len(spots)), float(np.abs(1 - 2 * chances[0]).mean())
-
-
 def signs_of(image: Pixels, chances: Array, leaf: Mask) -> tuple[float, float, float, float]:
-    """The numbers named in `SIGNS`: how clear, how large, how green against the background, how tinted that is."""
+    """The numbers named in `SIGNS`.
+
+    How clear the leaf is, how large, how green against the background, and how tinted the background is.
+    """
     certainty, area = float(np.abs(1 - 2 * chances[0]).mean()), float(leaf.mean())
     small = cv2.resize(image, leaf.shape[::-1], interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     if min(area, 1 - area) * leaf.size < FEW:

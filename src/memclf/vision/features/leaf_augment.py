@@ -1,6 +1,6 @@
-"""Outlined images, and how they are shown in teaching: turned, mirrored, cropped, and in another light.
+"""Outlined images, and how teaching shows them: turned, mirrored, cropped, in another light.
 
-Only what changes between honest photographs is varied: place, size, gamma, white balance, hue. No noise, blur,
+Only what changes between ordinary photographs is varied: place, size, gamma, white balance, hue. No noise, blur,
 weather or compression: a feature that is to hold under corruptions must not have been trained on them.
 """
 
@@ -23,8 +23,11 @@ CROPPED = 0.25  # share of showings that are cropped to the leaf
 
 
 class Outlined(NamedTuple):
-    """An image lying on its longer side, its outlines as three planes (0 to 255), the leaf's bounding box, and how
-    many times as often as a sound leaf it is shown."""
+    """An image with outlines, lying on its longer side.
+
+    Its outlines are three planes (0 to 255); with the leaf's bounding box, and how many times as often as a sound leaf
+    it is shown.
+    """
 
     image: Pixels
     shares: Pixels
@@ -33,7 +36,7 @@ class Outlined(NamedTuple):
 
 
 def prepare(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
-    """An image and its labels (0 background, 1 leaf, 2 symptom; same height and width), ready to be shown."""
+    """Prepare an image and its labels (0 background, 1 leaf, 2 symptom) for teaching."""
     shares = np.stack([labels == k for k in range(3)], axis=2).astype(np.uint8) * np.uint8(255)
     if image.shape[0] > image.shape[1]:
         image, shares = image.transpose(1, 0, 2), shares.transpose(1, 0, 2)
@@ -46,7 +49,10 @@ def prepare(image: Pixels, labels: NDArray[np.integer]) -> Outlined:
 
 
 def order_of_showing(cases: list[Outlined], rng: np.random.Generator) -> list[int]:
-    """Positions of cases in random order, each as often as it is to be shown (a half is one time in two)."""
+    """Positions of cases in random order, each as often as it is to be shown.
+
+    A half means one time in two.
+    """
     often = np.array([case.often for case in cases])
     times = np.floor(often + rng.random(len(cases))).astype(int)
     return rng.permutation(np.repeat(np.arange(len(cases)), times)).tolist()
@@ -66,7 +72,10 @@ def _box(leaf: Array) -> tuple[int, int, int, int]:
 
 
 def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
-    """One showing: the image (height x width x 3, float32) and the shares of each kind (3 x height x width)."""
+    """Draw one showing of a case.
+
+    Returns the image (height x width x 3, float32) and the shares of each kind (3 x height x width).
+    """
     place = _place(case, rng)
     image, shares = (
         cv2.warpAffine(part, place, CANVAS, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -78,7 +87,10 @@ def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
 
 
 def _place(case: Outlined, rng: np.random.Generator) -> Array:
-    """The map from the image to the canvas: the whole of it or the leaf's box, then turned and moved a little."""
+    """Draw the map from the image to the canvas.
+
+    The whole image or the leaf's box, turned and moved a little.
+    """
     height, width = case.image.shape[:2]
     left, top, w, h = case.box if rng.random() < CROPPED else (0, 0, width, height)
     size = np.array(CANVAS, dtype=float)

@@ -1,4 +1,4 @@
-"""A photograph of a leaf made fit for judging colours: noise out, and colour relative to the light and to the leaf.
+"""Prepare a photograph of a leaf: remove noise, make colours relative to light and leaf.
 
 Nothing here is learned. Each step undoes something that changes from photograph to photograph:
 
@@ -41,7 +41,10 @@ def to_work_size(image: Pixels) -> Array:
 
 
 def work_size(height: int, width: int) -> tuple[int, int]:
-    """Width and height of about `AREA` pixels with the proportions of the image, both multiples of `GRID`."""
+    """Width and height of about `AREA` pixels, both multiples of `GRID`.
+
+    The proportions are those of the image.
+    """
     scale = float(np.sqrt(AREA / (height * width)))
     longest = AREA // (2 * GRID)  # of a mere strip of an image
     sides = [min(longest, max(2 * GRID, GRID * round(side * scale / GRID))) for side in (width, height)]
@@ -62,13 +65,19 @@ def remove_impulses(image: Pixels) -> Pixels:
 
 
 def noise_of(x: Array) -> float:
-    """Standard deviation of the noise: the median size of what a line or a slope cannot explain (Immerkær, 1996)."""
+    """Standard deviation of the noise (Immerkær, 1996).
+
+    The median size of what a line or a slope cannot explain.
+    """
     rough = np.abs(cv2.filter2D(np.ascontiguousarray(x[:, :, 1]), -1, _LAPLACE)[1::2, 1::2])  # one channel will do
     return float(np.median(rough)) / (0.6745 * 6)
 
 
 def remove_noise(x: Array) -> Array:
-    """Smoothed by a guided filter where the picture varies less than its noise; edges beyond the noise stay."""
+    """Smooth with a guided filter where the picture varies less than its noise.
+
+    Edges beyond the noise stay.
+    """
     noise = noise_of(x)
     if noise <= QUIET:
         return x
@@ -78,7 +87,9 @@ def remove_noise(x: Array) -> Array:
 
 
 def remove_dirt(x: Array, chance: Array) -> Array:
-    """Dark specks filled in, if there are many where no leaf is: what lies on the background lies on the leaf too.
+    """Fill in dark specks if there are many on the background.
+
+    What lies on the background lies on the leaf too.
 
     Spots wider than a speck (`SPECK` pixels) stay, on the leaf as well. `chance` is the first look's, of leaf.
     """
@@ -94,7 +105,7 @@ def remove_dirt(x: Array, chance: Array) -> Array:
 
 
 def first_look(x: Array) -> tuple[Array, Array]:
-    """What tells a leaf from the background at a glance: `GLANCE` numbers per pixel of a small picture, and that.
+    """A small picture, and `GLANCE` numbers for each pixel that tell leaf from background.
 
     Tints are relative to those in the corners, where a leaf hardly ever is. Brightness is left out: shadows and fog
     change it, and a leaf that stands out by it alone is rare.
@@ -129,7 +140,7 @@ def two_colours(small: Array, chance: Array) -> tuple[Array, Array]:
 
 
 def planes(x: Array, leaf: Array, background: Array, chance: Array) -> Array:
-    """What the network sees: `CHANNELS` x height x width.
+    """The input of the network: `CHANNELS` x height x width.
 
     The tint of a pixel (two opponent colours) is a point in a plane. The plane is shifted, turned and scaled so that
     the background is 0 and the leaf 1. Adding grey (fog, frost) or scaling the contrast or the saturation of the

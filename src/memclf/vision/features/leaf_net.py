@@ -1,4 +1,4 @@
-"""The taught judge of pixels (background, leaf or symptom), evaluated with numpy and OpenCV alone.
+"""The taught judge of pixels (background, leaf or symptom), with numpy and OpenCV alone.
 
 Two small networks, whose coefficients are plain arrays: a first look that finds the leaf in a picture of 64 x 32,
 after which colours can be measured against it; and a network of separable convolutions on four scales.
@@ -34,12 +34,18 @@ def load_shipped() -> Coefficients:
 
 
 def judge(image: Pixels, coefficients: Coefficients) -> Array:
-    """Probabilities of background, leaf and symptom: 3 x height x width, at the size of `to_work_size`."""
+    """Probabilities of background, leaf and symptom.
+
+    3 x height x width, at the size of `to_work_size`.
+    """
     return chances(look(to_work_size(image), coefficients), coefficients)
 
 
 def look(x: Array, coefficients: Coefficients) -> Array:
-    """What the network sees of an image at work size: colours relative to what the first look takes for the leaf."""
+    """The input of the network for an image at work size.
+
+    Colours are relative to what the first look takes for the leaf.
+    """
     chance, small = _chance_of_leaf(x, coefficients)
     clean = remove_dirt(x, chance)
     if clean is not x:
@@ -58,7 +64,10 @@ def _chance_of_leaf(x: Array, coefficients: Coefficients) -> tuple[Array, Array]
 
 
 def chances(seen: Array, coefficients: Coefficients) -> Array:
-    """The network: down to a sixteenth of the size and up again, on picture elements of 2 x 2 pixels."""
+    """The network, on picture elements of 2 x 2 pixels.
+
+    Down to a sixteenth of the size and up again.
+    """
     c = coefficients
     pixels = _unshuffle(seen)
     whole = _block(_mix(pixels, c, "stem"), c, "down1")
@@ -78,7 +87,10 @@ def chances(seen: Array, coefficients: Coefficients) -> Array:
 
 
 def _buffer(name: str, *shape: int) -> Array:
-    """An array to write into, the same for every image of a size: fresh memory costs as much as the sums."""
+    """An array to write into, the same for every image of a size.
+
+    Fresh memory costs as much as the sums.
+    """
     kept = _workspace.__dict__
     if name not in kept or kept[name].shape != shape:
         kept[name] = np.empty(shape, dtype=np.float32)
@@ -110,7 +122,10 @@ def _block(x: Array, c: Coefficients, name: str) -> Array:
 
 
 def _halve(x: Array, name: str) -> Array:
-    """Means of 2 x 2; the channels lie one below the other, and none reaches into the next since heights are even."""
+    """Means of 2 x 2.
+
+    The channels lie one below the other, and none reaches into the next since heights are even.
+    """
     c, h, w = x.shape
     room = _buffer(f"{name} halved", c * h // 2, w // 2)
     cv2.resize(x.reshape(c * h, w), (w // 2, c * h // 2), dst=room, interpolation=cv2.INTER_AREA)
@@ -138,7 +153,7 @@ def _unshuffle(x: Array) -> Array:
 
 
 def _shuffle(x: Array) -> Array:
-    """Channels x 4 x height x width, with the four back in their places: the inverse of `_unshuffled`."""
+    """Put four values per channel back in their places: the inverse of `_unshuffle`."""
     c, _, h, w = x.shape
     y = np.empty((c, 2 * h, 2 * w), dtype=x.dtype)
     for k in range(4):

@@ -1,4 +1,4 @@
-"""Leaf colours as in the paper: segments, thresholds on their mean colour, and the hull of what is green."""
+"""Leaf colours as in the paper: segments, thresholds on their colour, the hull of the green."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ SCALE, SIGMA, MIN_SIZE = 100.0, 0.8, 50
 
 
 class Band(NamedTuple):
-    """A kind of colour, as limits (both included) on OpenCV's 8-bit hue (0 to 179), saturation and value."""
+    """A kind of colour, as limits on OpenCV's 8-bit hue, saturation and value.
+
+    Hue goes from 0 to 179; both limits are included.
+    """
 
     hue: tuple[float, float]
     saturation: tuple[float, float]
@@ -36,7 +39,9 @@ DISCOLOURED = Band((np.nextafter(20, 35), np.nextafter(35, 20)), (40, 255), (60,
 
 
 def classes(image: Pixels) -> Masks:
-    """Where a leaf is green, brown or discoloured, its hull, and brown and discoloured together; at the image's size.
+    """Where a leaf is green, brown, discoloured, or one of the last two; and its hull.
+
+    Masks have the image's size.
 
     The image is judged at 512 x 256 pixels (256 x 512 when it is upright). Brown and discoloured count inside the
     hull only. Without any green the hull is the whole image.

@@ -1,4 +1,4 @@
-"""Learning background, leaf and symptom from an expert's outlines. The only place where leaf colours need torch."""
+"""Learn background, leaf and symptom from an expert's outlines, with torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ WIDTHS = (16, 16, 24, 32)  # channels at a half, a quarter, an eighth and a sixt
 HIDDEN = 24
 
 
-def teach(cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None) -> Coefficients:
+def teach(
+    cases: list[Outlined], *, steps: int, seed: int, threads: int = 1, verbose: int | None = None
+) -> Coefficients:
     """Coefficients for `leaf_net`, learned from outlined images.
 
     Parameters
@@ -99,7 +101,10 @@ def _train(
 
 
 def _loss(given: Any, truth: Any) -> Any:
-    """Cross-entropy, and Dice for the symptoms, which are few and would count for little otherwise."""
+    """Cross-entropy, and Dice for the symptoms.
+
+    There are few of them, and they would count for little otherwise.
+    """
     logs = F.log_softmax(given, dim=1)
     symptom, wanted = logs[:, 2].exp(), truth[:, 2]
     dice = (2 * (symptom * wanted).sum() + 1) / ((symptom**2).sum() + (wanted**2).sum() + 1)

@@ -1,4 +1,4 @@
-"""A skin lesion beside the other lesions of its face and the skin around it: size, redness, over-exposure."""
+"""A skin lesion beside the other lesions of its face and the skin around it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DIFFERENCES: dict[str, Callable[[Any, Any], float]] = {
 
 
 class _Sight(NamedTuple):
-    """What is looked at in one image: the box around everything that counts, and masks of that box's size."""
+    """What is measured in one image: a box around everything that counts, and masks of its size."""
 
     where: tuple[slice, slice]
     lesion: Mask
@@ -291,7 +291,10 @@ def _central_piece(mask: Mask) -> Mask:
 
 
 def _surround(box: Box, height: int, width: int) -> Box:
-    """A box around the box whose rim has the same area, or nearly; at the image's edge it grows elsewhere."""
+    """A box around the box whose rim has about the same area.
+
+    At the image's edge it grows on the other sides.
+    """
     x0, y0, x1, y1 = box
     area = (x1 - x0) * (y1 - y0)
     margin = max(1, round((math.sqrt((x1 - x0 + y1 - y0) ** 2 + 4 * area) - (x1 - x0 + y1 - y0)) / 4))

@@ -1,4 +1,4 @@
-"""Lines around the masks of an expert feature, drawn into the image at the size at which it is shown."""
+"""Lines around the masks of an expert feature, drawn at the size at which they are shown."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SMALLEST = 3  # pixels of a block's side, so that in small images, too, a single
 
 
 class PatchColour(ImageFeatures):
-    """The channel (0 red, 1 green, 2 blue) of the coloured patch in an image, and how clearly it shows.
+    """The channel (0 red, 1 green, 2 blue) of the coloured patch in an image.
 
     The one number is `channel`. When `graded`, `red`, `green` and `blue` follow: how far each channel stands out
     from the larger of the other two, as a share of the full range. All three are 0 in an image without colour,
@@ -120,7 +120,10 @@ class PatchColour(ImageFeatures):
         return np.array(self.names if self.graded else self.names[:1], dtype=object)
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
-        """Where the patch is: the chosen segment, or the pixels around the chosen block that stand out like it."""
+        """Where the patch is.
+
+        The chosen segment, or the pixels around the chosen block that stand out like it.
+        """
         self._validate_params()
         image = as_rgb(image, "image")
         if self.method == "paper":
@@ -134,7 +137,7 @@ class PatchColour(ImageFeatures):
         return self.block or max(SMALLEST, min(image.shape[:2]) // BLOCKS)
 
     def _contrast(self, image: Pixels) -> Array:
-        """For each block and channel, how far it is above both others, once the median colour is taken off."""
+        """How far each block and channel is above both others, after subtracting the median colour."""
         height, width = image.shape[:2]
         side = self._side(image)
         size = (max(1, round(width / side)), max(1, round(height / side)))
@@ -185,7 +188,10 @@ def _median_colour(pixels: Array) -> Array:
 
 
 def _above_others(colours: Array) -> Array:
-    """Each channel less the larger of the other two. (Their mean would take cyan or yellow for two colours.)"""
+    """Each channel less the larger of the other two.
+
+    Their mean would take cyan or yellow for two colours.
+    """
     red, green, blue = np.moveaxis(colours, -1, 0)
     others = (np.maximum(green, blue), np.maximum(red, blue), np.maximum(red, green))
     return colours - np.stack(others, axis=-1)
@@ -203,7 +209,9 @@ def same_colour(A: Array, B: Array) -> Array:
 
 
 def near_colour(A: Array, B: Array) -> Array:
-    """A graded one: the cosine of the angle between what stands out in two images, in whatever strength.
+    """A graded similarity: the cosine of the angle between the colours that stand out.
+
+    Their strength does not count.
 
     ``FunctionSimilarity(near_colour, batched=True, features=PatchColour(graded=True))``. Images in which nothing
     stands out are alike among themselves, and unlike all others.

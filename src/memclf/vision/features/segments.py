@@ -53,7 +53,10 @@ def segment(image: Pixels, scale: float = 100.0, sigma: float = 0.8, min_size: i
 
 
 def segment_means(image: Array, labels: Labels) -> Array:
-    """The mean of each channel over each segment: an array of segments x channels, in the order of the labels."""
+    """The mean of each channel over each segment.
+
+    An array of segments x channels, in the order of the labels.
+    """
     flat = labels.ravel()
     channels = np.asarray(image).reshape(flat.size, -1)
     sizes = np.maximum(np.bincount(flat), 1)

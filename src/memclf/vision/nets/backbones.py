@@ -1,4 +1,4 @@
-"""Networks by name, without their last layer: normalised pixels in, one embedding per image out."""
+"""Networks by name, without their last layer: from normalised pixels to embeddings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Backbone:
 
 
 def resolve(name: str) -> tuple[str, str]:
-    """Where a backbone comes from ("memclf", "torchvision" or "timm") and what it is called there.
+    """The library of a backbone ("memclf", "torchvision" or "timm") and its name there.
 
     torchvision comes before timm; ``"timm/resnet18"`` means timm's.
 

@@ -1,4 +1,4 @@
-"""The catalogue of backbones: how each is printed, where it comes from, and which package carries its weights.
+"""The catalogue of backbones: their labels, where they come from, and bundled weights.
 
 Any backbone of torchvision or timm can be used by its own name; those with a label or bundled weights are here. To
 bundle the weights of another one, add its `Weights` here and the package to the extra `vision` in pyproject.toml.
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Weights:
-    """ImageNet weights in a file of an installed package: a state dict with the tensors in timm's order.
+    """ImageNet weights in a file of an installed package.
+
+    The file is a state dict with the tensors in timm's order.
 
     Attributes
     ----------
@@ -77,6 +79,9 @@ CATALOGUE: dict[str, CatalogueEntry] = {
         CatalogueEntry("preact_resnet18", "PreActResNet18"),
     )
 }
+
+#: The names of those that the paper compares; the first is the one that it trains with every recipe.
+PAPER_BACKBONES = ("resnet50", "resnet18", "resnet34", "vgg11", "vgg16")
 
 #: The names of those whose weights are bundled.
 BUNDLED = tuple(name for name, entry in CATALOGUE.items() if entry.weights is not None)

@@ -168,10 +168,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y holds one class only, {self.classes_.tolist()[0]!r}; a classifier needs two or more")
         self.image_size_ = as_height_width(self.image_size, "image_size", least=8)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self.features_: Any = None
-        self.scaler_: Any = None
-        if self.features is not None:
-            self.features_, self.scaler_ = fit_features(self.features, images, y)
+        self.features_, self.scaler_ = fit_features(self.features, images, y)
         F = self._scale_features(images)
         with own_randomness(self._device()):
             torch.manual_seed(seed)
@@ -272,7 +269,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores before the softmax, one column per class; for two classes the second's lead over the first."""
+        """Scores before the softmax, one per class; of two classes, the second's lead."""
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
@@ -282,7 +279,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return self._embed(as_images(X), self.network_)
 
     def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
-        """The input of the last layer (embedding and expert features) of each image, its weights and its biases."""
+        """The input of the last layer of each image, and the layer's weights and biases."""
         check_is_fitted(self, "network_")
         images, head = as_images(X), self.network_.head
         weight, bias = (each.detach().cpu().numpy().astype(np.float64) for each in (head.weight, head.bias))

@@ -1,4 +1,4 @@
-"""From images to batches: resized once, read ahead, in an order that depends on the seed and the epoch alone."""
+"""From images to batches, in an order that depends on the seed and the epoch alone."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Examples(Dataset[Any]):
         return np.stack([resize(image, self.size) for image in self.images[rows]])
 
     def digest(self) -> bytes:
-        """What tells these examples from others: labels, weights, features, and pixels or names of files."""
+        """A digest of labels, weights, features, and pixels or names of files."""
         seen = hashlib.blake2b(repr(self.size).encode(), digest_size=16)
         for known in (self.targets, self.weights, self.features):
             seen.update(b"-" if known is None else known.numpy().tobytes())
@@ -173,7 +173,7 @@ class EmbeddedExamples(Examples):
 
 
 class Batches:
-    """A walk through examples, in the order of the epoch, with the next batches made in the background."""
+    """A pass through examples in the order of the epoch; threads prepare the next batches."""
 
     def __init__(self, examples: Examples, size: int, training: bool):
         self.examples, self.size, self.training = examples, size, training
@@ -196,7 +196,7 @@ class Batches:
 
 
 def prefetch(function: Callable[[Any], Any], items: list[Any]) -> Iterator[Any]:
-    """``map(function, items)`` with a few results made in the background before they are asked for."""
+    """``map(function, items)``, with the next results computed in the background."""
     with ThreadPoolExecutor(READERS) as workers:
         waiting = [workers.submit(function, item) for item in items[:AHEAD]]
         for position in range(len(items)):
@@ -212,7 +212,10 @@ def as_tensor(pixels: Array) -> Tensor:
 
 
 def held_out_split(examples: Examples, share: float, seed: int) -> tuple[Examples, Examples]:
-    """The examples in two parts, the second with this share of them, of all classes if there are enough."""
+    """Split the examples in two, the second with this share of them.
+
+    Of all classes, if there are enough.
+    """
     codes = examples.targets.numpy()
     rows = np.arange(len(codes))
     counts = np.bincount(codes)

@@ -1,4 +1,4 @@
-"""Expert features that are joined to a network's penultimate layer, brought to mean 0 and variance 1."""
+"""Expert features that are joined to a network's penultimate layer, scaled to variance 1."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from memclf._numbers import Array
 from memclf.vision.images import ImageCollection
 
 
-def fit_features(features: Any, images: ImageCollection, y: Array) -> tuple[Any, StandardScaler]:
-    """A fitted copy of the features, and the scaler of their numbers."""
+def fit_features(features: Any, images: ImageCollection, y: Array) -> tuple[Any, Any]:
+    """A fitted copy of the features and the scaler of their numbers, or None twice."""
+    if features is None:
+        return None, None
     fitted = clone(features).fit(images, y)
     return fitted, StandardScaler().fit(_measure(fitted, images))
 

@@ -85,7 +85,10 @@ class Network(nn.Module):
         return self.backbone((pixels - self.mean) / self.std)
 
     def backbone_digest(self) -> str:
-        """The same for networks that embed images alike: of the same kind, with equal weights but for the head."""
+        """A digest that is the same for networks that embed images alike.
+
+        They are of the same kind, with equal weights but for the head.
+        """
         tensors = self.backbone.state_dict()
         # Hashing takes longer than embedding an image; torch counts the changes of a tensor.
         stamp = [(value.data_ptr(), value._version) for value in tensors.values()]
@@ -97,7 +100,10 @@ class Network(nn.Module):
         return self._digest[1]
 
     def _outline(self) -> dict[str, Any]:
-        """The backbone's part of the description; a user's own module is told by its type and place in memory."""
+        """The backbone's part of the description.
+
+        A user's own module is identified by its type and place in memory.
+        """
         outline = {name: self.architecture.get(name) for name in ("backbone", "size", "mean", "std")}
         if not isinstance(outline["backbone"], str):
             outline["backbone"] = f"{type(self.backbone).__qualname__} {id(self.backbone)}"
@@ -135,7 +141,7 @@ class WithFeatures(nn.Module):
 def create_network(
     backbone: Any, pretrained: Any, size: tuple[int, int], n_classes: int, n_features: int
 ) -> tuple[Network, bool]:
-    """A network to train from, and whether its backbone has pretrained weights; see `ImageClassifier`."""
+    """A network to train, and whether its backbone has pretrained weights."""
     built = build(copy.deepcopy(backbone), size)
     loaded = load_pretrained(built, backbone, pretrained)
     architecture = {
@@ -151,7 +157,10 @@ def create_network(
 
 
 def embed_images(network: Network, images: ImageCollection, device: str, batch_size: int | None) -> Array:
-    """The penultimate layer, one row per image; a remembered collection passes an image through a backbone once."""
+    """The penultimate layer, one row per image.
+
+    A remembered collection passes an image through a backbone once.
+    """
 
     def compute(some: ImageCollection) -> Array:
         place = torch.device(device)
@@ -167,6 +176,5 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
     if not images.has_memory:
         return compute(images)
-    # The code that reads and embeds images belongs to the name, since rows may last on disk.
-    made = (f"embedding {network.backbone_digest()}", network.architecture.get("backbone"), Examples, Network.embed)
-    return np.asarray(images.compute_once(Computation(*made), compute))
+    what = Computation(f"embedding {network.backbone_digest()}", network.architecture.get("backbone"))
+    return np.asarray(images.compute_once(what, compute))

@@ -1,4 +1,4 @@
-"""PreActResNet18, the network of the Manifold Mixup experiments; no pretrained weights exist for it."""
+"""PreActResNet18, the network of the Manifold Mixup experiments, without pretrained weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ SMALL = 64  # images up to this side keep their full resolution through the stem
 
 
 class PreActBlock(nn.Module):
-    """Batch norm, ReLU and 3x3 convolution, twice; the shortcut leaves after the first ReLU if the shape changes."""
+    """Batch norm, ReLU and 3x3 convolution, twice.
+
+    The shortcut leaves after the first ReLU if the shape changes.
+    """
 
     def __init__(self, n_in: int, n_out: int, stride: int = 1):
         super().__init__()

@@ -1,4 +1,4 @@
-"""One training run from a plan: everything that skorch's loop is given, and what comes out of it."""
+"""One training run from a plan: what skorch's loop is given, and what it returns."""
 
 from __future__ import annotations
 
@@ -66,7 +66,10 @@ class Plan:
 
 
 def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[str, Any]]:
-    """Train the plan's module in place; returns one entry per epoch. The caller's random numbers are left alone."""
+    """Train the plan's module in place; returns one entry per epoch.
+
+    The caller's random state stays as it is.
+    """
     best = None if held_out is None or plan.patience is None else EarlyStop(plan.patience)
     progress = Progress(f"{len(examples):,} images", plan.epochs) if is_shown(plan.verbose) else None
     checkpoint = None
@@ -123,7 +126,10 @@ def _train(net: SkorchNet, plan: Plan, examples: Examples, progress: Progress | 
 
 @contextmanager
 def own_randomness(device: str) -> Iterator[None]:
-    """Work that seeds torch's global generators: one at a time, and with the caller's state put back."""
+    """A context for work that seeds torch's global generators.
+
+    One at a time; afterwards the caller's state is restored.
+    """
     gpus = [torch.device(device).index or 0] if device.startswith("cuda") else []
     with _generators, torch.random.fork_rng(devices=gpus):
         yield
@@ -145,7 +151,7 @@ def _freeze_backbone(plan: Plan) -> Iterator[None]:
 
 
 def weigh_classes(class_weight: Any, classes: Array, codes: Array) -> Tensor | None:
-    """One weight per class, from scikit-learn's `class_weight` and the class numbers of the cases."""
+    """One weight per class, from scikit-learn's `class_weight` and the cases' class numbers."""
     if class_weight is None:
         return None
     weights = np.ones(len(classes))

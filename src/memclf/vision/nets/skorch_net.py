@@ -1,4 +1,4 @@
-"""How a network is trained: skorch's loop with our recipes, schedules, early stopping and checkpoints."""
+"""skorch's training loop with our recipes, schedules, early stopping and checkpoints."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Schedule(Callback):
 
 
 class EarlyStop(Callback):
-    """Stops when the validation loss has not fallen for `patience` epochs; the best weights are put back."""
+    """Stops after `patience` epochs without a lower validation loss; keeps the best weights."""
 
     def __init__(self, patience: int):
         self.patience = patience

@@ -1,4 +1,7 @@
-"""Pretrained weights: from an installed package, from torchvision or timm, or from a file. Nothing is unpickled."""
+"""Pretrained weights from a package, from torchvision or timm, or from a file.
+
+Nothing is unpickled.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> bool:
 
 
 def bundled_weights(name: Any) -> dict[str, torch.Tensor]:
-    """The bundled weights of a backbone: the tensors of the package, in its order, under timm's names."""
+    """The bundled weights of a backbone, under timm's names."""
     bundled = bundled_weights_of(name)
     if bundled is None:
         raise WeightsError(
@@ -112,7 +115,10 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def fill(backbone: Backbone, tensors: Tensors, where: str) -> None:
-    """Load tensors into a backbone. Those of the last layer, which is ours, are left out; all others must fit."""
+    """Load tensors into a backbone.
+
+    Those of the last layer, which is ours, are left out; all others must fit.
+    """
     if tensors and all(name.startswith("module.") for name in tensors):
         tensors = {name.removeprefix("module."): value for name, value in tensors.items()}
     if any(name.startswith("backbone.") for name in tensors) and all(

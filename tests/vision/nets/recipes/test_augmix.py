@@ -56,9 +56,7 @@ def test_the_mixing_weights_follow_dirichlet_and_beta(photograph, monkeypatch):
 
 
 @pytest.mark.parametrize("severity", [1, 3])
-def test_chains_apply_one_to_three_of_the_nine_operations_at_levels_up_to_the_severity(
-    severity, photograph, monkeypatch
-):
+def test_augmix__chains__apply_one_to_three_operations_up_to_the_severity(severity, photograph, monkeypatch):
     used = []
 
     def recording(operation):

@@ -181,7 +181,7 @@ def test_recipes__labels__are_those_of_tables():
     assert len(set(labels.values())) == len(labels)
 
 
-def test_recipes__a_class_of_the_users_own__has_a_name_and_a_label_and_no_place_in_the_paper():
+def test_recipes__class_of_the_user__has_name_and_label():
     class Sharper(AugMix):
         pass
 

@@ -46,7 +46,7 @@ def test_the_partners_are_a_permutation_and_every_partner_is_equally_likely(rng)
     assert stats.chisquare(np.bincount(partners[:, 0])).pvalue > 0.01
 
 
-def test_labels_are_mixed_with_the_same_weight_whatever_class_weights_and_smoothing_say(rng):
+def test_mixing_loss__class_weights_and_smoothing__mixes_labels_by_the_same_weight(rng):
     logits, targets = torch.randn(6, 3, generator=rng), torch.tensor([0, 1, 2, 0, 1, 2])
     weight = torch.tensor([0.2, 1.0, 3.0])
 
@@ -184,7 +184,7 @@ def test_every_view_is_changed_on_its_own_whichever_way_the_network_takes_them(n
         torch.testing.assert_close(together[number], alone)
 
 
-def test_a_stage_that_the_network_does_not_pass_is_an_error_rather_than_labels_mixed_alone(batch, criterion, rng):
+def test_manifold_mixup__stage_that_is_not_passed__is_an_error(batch, criterion, rng):
     class Idle(Linear):
         def forward(self, x):
             return self.fc(x.mean(dim=(2, 3)))

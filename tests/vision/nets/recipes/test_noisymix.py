@@ -40,7 +40,7 @@ def test_the_level_is_drawn_from_beta_2_5_once_per_call(rng):
     assert stats.kstest(levels, stats.beta(2, 5).cdf).pvalue > 0.01
 
 
-def test_the_views_get_once_twice_and_three_times_the_additive_noise_and_the_same_multiplicative():
+def test_noisymix__views__get_additive_noise_once_twice_and_three_times():
     def disturbed(recipe, view):
         return recipe.disturb(torch.ones(2, 3, 8, 8), view, torch.Generator().manual_seed(5)) - 1
 

@@ -1,4 +1,4 @@
-"""Training recipes: what is done to the training images and to the loss, one file per scheme.
+"""Training recipes: what is done to the training images and to the loss.
 
 A recipe is an immutable object whose fields are the published defaults: `AugMix(severity=3)` is the AugMix of the
 CIFAR experiments. `get_recipe("augmix")` finds one by its name. A new recipe is a file with a class that has a `name`

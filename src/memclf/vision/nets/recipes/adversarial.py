@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Adversarial(Recipe):
-    """Madry et al., ICLR 2018 (arXiv 1706.06083): projected gradient ascent in the L-infinity ball, training on
-    the result only; defaults of the authors' released CIFAR-10 configuration (their paper speaks of 7 steps).
+    """Madry et al., ICLR 2018 (arXiv 1706.06083): train on the worst images near each image.
+
+    They are found by projected gradient ascent in the L-infinity ball; the defaults are those of the authors' released
+    CIFAR-10 configuration (their paper speaks of 7 steps).
 
     The attack runs with the network in evaluation mode: it then meets the network that will be deployed, dropout
     does not blur its gradients, and running statistics of batch normalisation are not touched by images on the way.
@@ -62,7 +64,10 @@ class Adversarial(Recipe):
     def attack(
         self, network: nn.Module, images: Tensor, targets: Tensor, criterion: Criterion, rng: torch.Generator
     ) -> Tensor:
-        """Images within `epsilon` of the given ones, and within [0, 1], on which the criterion is high."""
+        """Images within `epsilon` of the given ones on which the criterion is high.
+
+        They stay within [0, 1].
+        """
         import torch
 
         low, high = (images - self.epsilon).clamp(0, 1), (images + self.epsilon).clamp(0, 1)

@@ -1,4 +1,4 @@
-"""AugMix: mixtures of short chains of image operations, and predictions that must agree across them."""
+"""AugMix: mixtures of chains of image operations, and predictions that must agree on them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def mix(image: Array, chains: Sequence[Array], weights: Array, strength: float) 
 
 
 def jensen_shannon(logits: Sequence[Tensor]) -> Tensor:
-    """Mean Kullback-Leibler divergence of the predictions from their average, one number per case.
+    """Mean Kullback-Leibler divergence of the predictions from their average, per case.
 
     0 where all agree, log(number of predictions) at most.
     """

@@ -94,7 +94,7 @@ class Recipe:
 
 
 def check_views(recipe: Recipe, inputs: Sequence[Tensor]) -> None:
-    """Refuse a batch that lacks views, which would otherwise train on something else without a word."""
+    """Refuse a batch that lacks views: training would silently be another recipe's."""
     if len(inputs) != recipe.n_views:
         raise ValueError(
             f"{recipe.name} needs {recipe.n_views} views of every image (see Recipe.views), got {len(inputs)}"

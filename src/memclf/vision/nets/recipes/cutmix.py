@@ -60,7 +60,10 @@ class CutMix(Recipe):
 
 
 def draw_box(height: int, width: int, weight: float, rng: torch.Generator) -> Box:
-    """Draw a box that leaves about the share `weight` of the image outside (more where the border cuts it)."""
+    """Draw a box that leaves about the share `weight` of the image outside.
+
+    More, where the border cuts it off.
+    """
     import torch
 
     share = max(0.0, 1.0 - weight) ** 0.5
@@ -75,7 +78,7 @@ def draw_box(height: int, width: int, weight: float, rng: torch.Generator) -> Bo
 
 
 def paste(images: Tensor, mixing: Mixing, box: Box) -> tuple[Tensor, Mixing]:
-    """The images with the box from their partners, and the mixing whose weight is the share that stayed."""
+    """Paste the box from each image's partner; the mixing then has the share that stayed."""
     top, bottom, left, right = box
     inside = (..., slice(top, bottom), slice(left, right))
     pasted = images.clone()

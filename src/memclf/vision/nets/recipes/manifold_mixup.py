@@ -1,4 +1,4 @@
-"""Manifold Mixup: features of two cases are mixed at a layer picked at random, and so are their labels."""
+"""Manifold Mixup: mix features of two cases at a random layer, and their labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ManifoldMixup(Recipe):
-    """Verma et al., Manifold Mixup, ICML 2019 (arXiv 1806.05236); defaults of its CIFAR and SVHN runs.
+    """Verma et al., Manifold Mixup, ICML 2019 (arXiv 1806.05236).
+
+    The defaults are those of its CIFAR and SVHN runs.
 
     Every batch draws one layer, one lambda ~ Beta(alpha, alpha) and one permutation. The loss is the cross-entropy
     with mixed labels; the authors' code takes a binary cross-entropy on the softmax output instead.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mixing:
-    """Case i keeps the share `weight` (lambda) of itself and takes the rest from case `partner[i]`."""
+    """Case i keeps the share `weight` (lambda) and takes the rest from case `partner[i]`."""
 
     weight: float
     partner: Tensor
@@ -44,7 +44,10 @@ class Mixing:
 
 
 def beta(a: float, b: float, rng: torch.Generator) -> float:
-    """One draw from Beta(a, b). Torch's own Beta takes no generator, so NumPy's is seeded from it."""
+    """One draw from Beta(a, b).
+
+    Torch's own Beta takes no generator, so NumPy's is seeded from it.
+    """
     import torch
 
     seed = int(torch.randint(2**63 - 1, (), generator=rng))

@@ -1,4 +1,4 @@
-"""NoisyMix: AugMix and Manifold Mixup together, with noise injected where the mixing takes place."""
+"""NoisyMix: AugMix and Manifold Mixup together, with noise where the mixing takes place."""
 
 from __future__ import annotations
 

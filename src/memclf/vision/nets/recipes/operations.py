@@ -20,7 +20,7 @@ EXCLUDED = ("color", "contrast", "brightness", "sharpness")
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation `operation(image, level)`: uint8 (H, W, 3) in and out; levels run from 0 to 10.
+    """An operation on uint8 images (H, W, 3): `operation(image, level)`, levels from 0 to 10.
 
     `signed` operations also take negative levels, the same thing in the opposite direction.
     """
@@ -141,7 +141,10 @@ def _shift(image: Array, pixels: int, axis: int) -> Array:
 
 
 def _move(image: Array, source: list[list[float]]) -> Array:
-    """The pixel whose centre is (x, y) takes its value from `source` @ (x, y, 1), black outside the image."""
+    """Move pixels: that with centre (x, y) takes its value from `source` @ (x, y, 1).
+
+    Outside the image it is black.
+    """
     import cv2
 
     matrix = np.array(source, dtype=np.float64)

@@ -22,7 +22,10 @@ Change: TypeAlias = "Callable[[int, Tensor], Tensor]"
 
 @runtime_checkable
 class TakesViews(Protocol):
-    """A network that scores several versions of the same images in one pass, as `network.WithFeatures` does."""
+    """A network that scores several versions of the same images in one pass.
+
+    `network.WithFeatures` is one.
+    """
 
     def forward_views(self, views: Sequence[Tensor]) -> list[Tensor]: ...
 
@@ -44,7 +47,7 @@ def change_output(module: nn.Module, change: Callable[[Tensor], Tensor]) -> Iter
 def logits_of(network: nn.Module, views: Sequence[Tensor]) -> list[Tensor]:
     """One batch of logits per view.
 
-    A network that takes views sees them all at once, so that batch normalisation takes its statistics over all of
+    A network that takes views gets them all at once, so that batch normalisation takes its statistics over all of
     them, as the published implementations do by concatenating.
     """
     if len(views) > 1 and isinstance(network, TakesViews):

@@ -54,6 +54,13 @@ class LooksAtAll(Protocol):
 
 
 @runtime_checkable
+class Collects(Protocol):
+    """A part that makes a collection of plain data: an array or a list of paths becomes images."""
+
+    def collect(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
 class Trusts(Protocol):
     """Features or similarities that know how far a description may be trusted, from 0 to 1; None: they cannot tell."""
 

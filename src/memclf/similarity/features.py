@@ -32,9 +32,9 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
         if isinstance(step, LooksAtAll):
             fill_in(step, **given)
     if len(steps) < 2:
-        fitted.fit(feature_argument(fitted, cases), y)
+        fitted.fit(cases.given_to(fitted), y)
         return fitted
-    rows = feature_argument(steps[0], cases)
+    rows = cases.given_to(steps[0])
     for number, step in enumerate(steps[:-1], start=1):
         if _fits_and_transforms(step):  # what it then gives may differ from what `transform` gives
             rows = step.fit_transform(rows, y)
@@ -59,7 +59,7 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
         return cases.data
     *before, last = steps
     if isinstance(last, LooksAtAll) and not before:  # it remembers by itself
-        return last.transform(feature_argument(last, cases))
+        return last.transform(cases.given_to(last))
     if any(isinstance(step, LooksAtAll) for step in before):  # rows may depend on all cases of a call
         return extract(last, compute_rows(before, cases, **how), **how)
     return cases.remember(tuple(steps), lambda some: extract(last, compute_rows(before, some, **how), **how))
@@ -73,11 +73,6 @@ def list_steps(features: Any) -> list[Any]:
     if not isinstance(features, Pipeline) or features.memory is not None:
         return [features]
     return [step for _, each in features.steps if each not in (None, "passthrough") for step in list_steps(each)]
-
-
-def feature_argument(step: Any, cases: Cases) -> Any:
-    """What a first step takes: features that look at all cases of a call share one collection of them."""
-    return cases.collection(step.collect) if isinstance(step, LooksAtAll) else cases.data
 
 
 def _fits_and_transforms(step: Any) -> bool:

@@ -36,7 +36,8 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
         return fitted
     rows = cases.given_to(steps[0])
     for number, step in enumerate(steps[:-1], start=1):
-        if _fits_and_transforms(step):  # what it then gives may differ from what `transform` gives
+        # What a `fit_transform` of its own gives may differ from what `transform` gives.
+        if isinstance(step, TransformerMixin) and type(step).fit_transform is not TransformerMixin.fit_transform:
             rows = step.fit_transform(rows, y)
         else:
             step.fit(rows, y)
@@ -73,12 +74,6 @@ def list_steps(features: Any) -> list[Any]:
     if not isinstance(features, Pipeline) or features.memory is not None:
         return [features]
     return [step for _, each in features.steps if each not in (None, "passthrough") for step in list_steps(each)]
-
-
-def _fits_and_transforms(step: Any) -> bool:
-    """Whether a transformer has a `fit_transform` of its own."""
-    own = type(step).fit_transform if isinstance(step, TransformerMixin) else None
-    return own is not TransformerMixin.fit_transform if own is not None else False
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:

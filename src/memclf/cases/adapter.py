@@ -73,6 +73,9 @@ class Cases:
         self._whole = _Whole(state["data"], state["memory"])
         self.data, self._places = self._whole.data, np.arange(containers.count(state["data"]))
 
+    def __repr__(self) -> str:
+        return f"Cases({len(self)} of {type(self.data).__name__})"
+
     def __len__(self) -> int:
         return containers.count(self.data)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def as_container(X: Any) -> Any:
         return X.tocsr()
     if isinstance(X, (str, bytes, dict)):
         raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
+    if isinstance(X, Number):
+        raise TypeError(f"X must hold several cases, as an array, a table or a list; got {X!r}")
     # Anything may hold cases; numpy's protocol turns what has no rows to pick (an xarray, a tensor) into an array.
     return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
 
@@ -55,6 +58,11 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
 def is_table(cases: Any) -> bool:
     """A data frame (of pandas or polars): named columns, each with its own type."""
     return isinstance(cases, Table)
+
+
+def row_label(case: Any) -> Any:
+    """The index label of the one row of a table or series of pandas; None for everything else."""
+    return case.index[0] if type(case).__module__.startswith("pandas.") else None
 
 
 def as_sequence(cases: Any) -> Any:

@@ -299,7 +299,14 @@ def _fit_classifiers(
 
 def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown_rate: float | None) -> None:
     """Warn when the memories stand for nothing, or for everything."""
-    q, n = len(parts.memory_indices), parts.search_result.n_distinct
+    q, n, every = len(parts.memory_indices), parts.search_result.n_distinct, len(parts.labels)
+    if n == 1 and every >= ENOUGH_TO_JUDGE:
+        warnings.warn(
+            f"all {every} cases have the same description, so similarity tells nothing apart. Look at what the "
+            "similarity describes",
+            MemoriesWarning,
+            stacklevel=3,
+        )
     if n_memories is not None or n < ENOUGH_TO_JUDGE:
         return
     if q > n / 2:

@@ -73,7 +73,8 @@ class FoldPlan:
         cv = int(self.cv)
         if len(rows) < 2 * cv:
             raise ValueError(
-                f"{len(rows)} cases cannot be cut into cv={cv} folds to learn from; fewer folds or more cases"
+                f"{len(rows)} cases are too few for cv={cv} folds to learn from, which take at least {2 * cv}; give "
+                "more cases or fewer folds"
             )
         groups = None if self.groups is None else self.groups[rows]
         many = cv if groups is None else len(np.unique(groups))

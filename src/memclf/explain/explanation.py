@@ -150,7 +150,7 @@ class Explanation:
         elif isinstance(self.case, (Collection, np.ndarray)) or sp.issparse(self.case):  # they do not fit into words
             return [(name, _short(here), _short(there)) for name, here, there in self.measured]
         else:
-            names, here, there = [""], [self.case[0]], [self.memory_case[0]]
+            names, (here, there) = [""], ([next(iter(case))] for case in (self.case, self.memory_case))
         return [(name, _short(a), _short(b)) for name, a, b in zip(names, here, there, strict=True)]
 
     def __str__(self) -> str:
@@ -219,7 +219,9 @@ class Explanations:
         """A data frame with one row per case (needs pandas)."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows(), index=[item.position for item in self.items])
+        labels = [containers.row_label(item.case) for item in self.items]
+        places = [item.position for item in self.items]
+        return pd.DataFrame(self.rows(), index=places if None in labels else labels)
 
     def __str__(self) -> str:
         if not self.items:
@@ -338,7 +340,10 @@ def _name(estimator: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        text = "missing" if value != value else f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    else:
+        text = str(value)
     return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
 
 

@@ -26,7 +26,8 @@ def remedy_for_data(X: Any, error: Exception) -> str:
         )
     values = _as_numbers(X)
     if values is None and any(word in message for word in ("float", "dtype", "numeric", "number")):
-        first = "TfidfVectorizer()" if _are_texts(X) else "OneHotEncoder(handle_unknown='ignore')"
+        words = "(OneHotEncoder(handle_unknown='ignore'), make_column_selector(dtype_exclude='number'))"
+        first = "TfidfVectorizer()" if _are_texts(X) else f"make_column_transformer({words}, remainder='passthrough')"
         return (
             "The cases hold values that are not numbers, and this estimator takes numbers only. Give a pipeline that "
             f"turns them into numbers first, as make_pipeline({first}, LogisticRegression())."

@@ -19,12 +19,15 @@ from memclf.exceptions import SimilarityError
 from memclf.protocols import Draws, Trusts, transforms
 from memclf.similarity.choices import Choices
 from memclf.similarity.columns import describe_other_values
-from memclf.similarity.features import compute_features, feature_argument, fit_features
+from memclf.similarity.features import compute_features, feature_argument, fit_features, list_steps
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
 USE_GOWER = (
     "Use GowerSimilarity, which compares numbers, categories and dates, or turn the columns into numbers with features="
+)
+USE_GOWER_FOR_GAPS = (
+    "Use GowerSimilarity, which takes gaps, or fill them first, as features=make_pipeline(SimpleImputer(), ...)."
 )
 
 
@@ -132,6 +135,8 @@ class NumericSimilarity(Similarity):
         try:
             return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
         except (TypeError, ValueError) as error:
+            if "NaN" in str(error):
+                raise ValueError(f"{str(error).splitlines()[0]} {USE_GOWER_FOR_GAPS}") from error
             if others := describe_other_values(X):
                 raise ValueError(
                     f"{type(self).__name__} needs numbers, but these columns hold other values: {others}. {USE_GOWER}"
@@ -220,7 +225,8 @@ def fitted_features(similarity: Any) -> Any:
 
 def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
     """The feature of a fitted similarity that draws what it saw, and the numbers it measured; None if there is none."""
-    feature = fitted_features(similarity)
+    features = fitted_features(similarity)
+    feature = None if features is None else list_steps(features)[0]  # in a pipeline, the first step sees the cases
     if not isinstance(feature, Draws):
         return None, None
     return feature, np.asarray(feature.transform(feature_argument(feature, Cases.of(X))))

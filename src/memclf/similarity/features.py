@@ -96,4 +96,8 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | 
 def _extract_chunk(features: Any, X: Any) -> Any:
     if transforms(features):
         return features.transform(X)
-    return containers.object_array([features(case) for case in containers.as_sequence(X)])
+    try:
+        return containers.object_array([features(case) for case in containers.as_sequence(X)])
+    except Exception as error:
+        error.add_note("features= a plain function takes one case; wrap one of a batch: FunctionTransformer(function)")
+        raise

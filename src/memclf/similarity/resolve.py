@@ -19,9 +19,10 @@ def resolve_similarity(similarity: Any) -> Any:
     if similarity is None:
         return RBFSimilarity()
     if isinstance(similarity, type) or not (isinstance(similarity, Compares) or callable(similarity)):
+        hint = f"; give an instance, {similarity.__name__}()" if isinstance(similarity, type) else ""
         raise TypeError(
             "similarity must be a similarity (fit, describe, compare), a function of two cases, or None; "
-            f"got {similarity!r}"
+            f"got {similarity!r}{hint}"
         )
     return similarity if isinstance(similarity, Compares) else FunctionSimilarity(similarity)
 

@@ -1,4 +1,4 @@
-"""Whether the fitted parts of a model belong together: the memories, their descriptions, and what belongs to each.
+"""Checks that the fitted parts of a model belong together.
 
 An estimator's attributes can be overwritten. A model whose memories are not those that were described answers as
 before, but its explanations show cases that did not answer. So a fit seals what belongs to the memories: it stores a

@@ -26,7 +26,7 @@ class Splits(Protocol):
 
 @runtime_checkable
 class Similarity(Protocol):
-    """What makes two cases alike: `describe` looks at a case, `compare` is cheap and takes descriptions."""
+    """What makes two cases alike: `describe` measures a case, `compare` takes descriptions."""
 
     def fit(self, X: Any, y: Any = None) -> Any: ...
 
@@ -44,7 +44,7 @@ class Compares(Protocol):
 
 @runtime_checkable
 class LooksAtAll(Protocol):
-    """Features that take all cases of a call at once, spread the work themselves and remember what they measured."""
+    """Features that take all cases of a call at once, with their own workers and cache."""
 
     takes_all_at_once: bool
 
@@ -55,7 +55,7 @@ class LooksAtAll(Protocol):
 
 @runtime_checkable
 class Trusts(Protocol):
-    """Features or similarities that know how far a description may be trusted, from 0 to 1; None: they cannot tell."""
+    """Features or similarities that rate descriptions from 0 to 1 (trusted), or give None."""
 
     def trust(self, X: Any) -> Any: ...
 
@@ -91,14 +91,14 @@ class Classifier(Protocol):
 
 @runtime_checkable
 class Embeds(Protocol):
-    """A classifier that shows what it makes of a case before it decides: one row of numbers per case."""
+    """A classifier that can embed cases: one row of numbers per case, before the last layer."""
 
     def embed(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
 class DecidesFromEmbeddings(Protocol):
-    """A network that can be given embeddings. Networks with one `backbone_` embed their cases together."""
+    """A network that predicts from embeddings, which networks of one `backbone_` share."""
 
     backbone_: Any
 
@@ -111,21 +111,21 @@ class DecidesFromEmbeddings(Protocol):
 
 @runtime_checkable
 class Continues(Protocol):
-    """A fitted classifier that knows how to go on training with the cases of one cluster."""
+    """A fitted classifier whose training can go on with the cases of one cluster."""
 
     def continued(self, X: Any, y: Any, *, seed: int | None = None) -> Any: ...
 
 
 @runtime_checkable
 class SharesParts(Protocol):
-    """A network whose copies may hold its backbone: always, or when only the last layer is trained."""
+    """A network whose copies may share its backbone, as when only the last layer is trained."""
 
     share_backbone: bool
     train: str
 
 
 class MemoryModel(Protocol):
-    """What explanations, bounds, evaluation and model folders read of a fitted memory classifier."""
+    """What explanations, bounds, evaluation and persistence read of a fitted classifier."""
 
     classes_: Any
     memory_indices_: Any
@@ -173,7 +173,7 @@ def transforms(features: Any) -> bool:
 
 
 def gives_probabilities(classifier: Any) -> bool:
-    """Whether a classifier says how probable each class is."""
+    """Whether a classifier gives the probability of each class."""
     return hasattr(classifier, "predict_proba")  # see above: available_if
 
 

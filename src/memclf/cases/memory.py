@@ -1,4 +1,4 @@
-"""What was computed about cases is remembered, so that no case is described twice."""
+"""A cache of what was computed about cases, so that no case is described twice."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ROOM = 2**30  # bytes of rows that a memory holds; the rows used last always sta
 
 
 class Memory:
-    """Rows that were computed about n cases, by what computed them. With a store, also on disk, by content.
+    """A cache of rows about n cases, by what computed them; with a store, also on disk.
 
-    Rows of the computation that was not used for the longest time are forgotten when there is no room. So features
+    Rows of the computation that was not used for the longest time are removed when there is no room. So features
     that learn something else in every fold do not fill the memory.
 
     Parameters
@@ -116,7 +116,7 @@ class Memory:
     def _names(
         self, key: str, version: Hashable, places: Array, positions: Array, digests: Digests
     ) -> list[bytes | None]:
-        """The names of cases in the store, None for a case whose content cannot be told."""
+        """The names of cases in the store, None for a case without a digest."""
         known = self._digests.setdefault(version, {})
         new = np.array([position for position in positions if int(places[position]) not in known], dtype=np.intp)
         if len(new):

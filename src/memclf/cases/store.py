@@ -1,4 +1,4 @@
-"""Rows of numbers on disk, shared by processes: one SQLite file in a folder, bounded, least recently used go first."""
+"""Rows of numbers on disk, shared by processes: one SQLite file of limited size in a folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COMMIT;
 
 
 class Row(NamedTuple):
-    """What was computed about one case: a row of an array of numbers, or an item, of any type, of a list of items."""
+    """What was computed about one case: a row of numbers, or an item of any type."""
 
     value: Any
     is_item: bool
@@ -119,7 +119,7 @@ class Store:
         connection.executemany("DELETE FROM entries WHERE name = ?", oldest)
 
     def _run(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do something with the file. A connection per call: none is shared by threads or inherited by processes."""
+        """Call `work` with a new connection, which no other thread or process uses."""
         try:
             try:
                 self._connect(work)

@@ -1,4 +1,4 @@
-"""Why this answer: the remembered case behind it, how similar it is, and what its cluster holds."""
+"""Explanations of answers: the memory, its similarity, and the classes of its cluster."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Explanation:
 
     @property
     def promise(self) -> str:
-        """What theory promises, for all cases and for those of this memory; empty if it was not asked."""
+        """What `bound` guarantees for all cases and those of this memory; "" without a bound."""
         if self.bound is None:
             return ""
         own = None if self.answered_by in ("fallback", "none") else self.bound.promise_for(self.memory)
@@ -196,7 +196,7 @@ class Explanation:
 
 
 class Explanations:
-    """Explanations of several cases: a list that prints as a table and shows as one in a notebook."""
+    """Explanations of several cases: a list that prints and shows as a table."""
 
     def __init__(self, items: list[Explanation]):
         self.items = items
@@ -243,10 +243,10 @@ class Explanations:
 
 
 def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations:
-    """Explain the answers that fitted parts (`classifier.fit.FittedParts`) give about some cases.
+    """Explain the answers of `classifier.fit.FittedParts` for some cases.
 
-    Each case is described once, and each classifier that cases are sent to is asked once for labels and once for
-    probabilities (an answer rule that needs probabilities only asks for these alone).
+    Each case is described once, and each classifier that has cases is called once for labels and once for
+    probabilities (an answer rule that needs only probabilities calls for these alone).
     """
     Z = describe(parts.similarity, cases)
     block = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, Z)

@@ -38,7 +38,7 @@ def generate_initial_memories(columns: Columns, threshold: float, rng: np.random
 def generate_memories(
     columns: Columns, threshold: float, n_restarts: int, max_swaps: int, rng: np.random.Generator
 ) -> tuple[Array, list[Round]]:
-    """Algorithm 1. A neighbour is drawn as ``rng.integers(q)``, then ``rng.integers(n - q)`` among the rest."""
+    """Algorithm 1. It draws a memory (``rng.integers(q)``), then one of the n - q other cases."""
     rounds = []
     memories: list[int] = []
     for _ in range(n_restarts):

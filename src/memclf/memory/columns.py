@@ -19,12 +19,12 @@ from memclf.similarity.function import FunctionSimilarity
 BLOCK = 2**19  # numbers in one block of columns: 4 MB, small enough for the caches
 SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
 CACHED = 1000  # cases up to which the columns of a user's function are kept
-SLOW_RATE = 2e5  # comparisons per second below which a similarity is worth a word
+SLOW_RATE = 2e5  # comparisons per second below which the user is warned
 SLOW_SECONDS = 10.0
 
 
 class Columns:
-    """All that the search knows of the data: a column of similarities for any candidate it asks about."""
+    """The data as the search takes it: a column of similarities for any candidate."""
 
     def __init__(self, similarity: Any, Z: Any, rows: Array):
         self.similarity = similarity

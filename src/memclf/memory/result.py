@@ -53,7 +53,7 @@ class MemorySearchResult:
     n_distinct : int
         Cases that were left after merging those with identical descriptions.
     threshold, mode
-        As asked for.
+        The parameters.
     """
 
     indices: Array = field(repr=False)

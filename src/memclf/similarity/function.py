@@ -141,7 +141,7 @@ class FunctionSimilarity(Similarity):
 
 
 def name_of(function: Any) -> str:
-    """The name of a function; partial functions and callable objects have none, so it is how they print."""
+    """The name of a function, or its `repr` if it has none, as partial functions."""
     # Callable objects need not have a name.
     return str(getattr(function, "__name__", repr(function)))
 

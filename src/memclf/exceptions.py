@@ -1,4 +1,4 @@
-"""Everything memclf raises or warns about on its own account."""
+"""The errors and warnings of memclf."""
 
 
 class MemclfError(Exception):
@@ -38,7 +38,7 @@ class UntrustedTypeError(ModelFolderError):
 
 
 class SlowSimilarityWarning(UserWarning):
-    """The search is about to make so many slow comparisons that the user should know beforehand."""
+    """The search will make so many slow comparisons that it takes long."""
 
 
 class SimilarityWarning(UserWarning):
@@ -54,7 +54,7 @@ class ImageError(MemclfError, ValueError):
 
 
 class TrainingError(MemclfError, RuntimeError):
-    """A network could not be trained; the message says in which epoch and what may help."""
+    """A network could not be trained; the message names the epoch and what may help."""
 
 
 class WeightsError(MemclfError, RuntimeError):

@@ -1,6 +1,6 @@
 """The contracts between the parts, written once. Nothing of memclf is imported here.
 
-`isinstance` with one of these protocols asks whether an object has the methods it names.
+`isinstance` with one of these protocols checks whether an object has the methods it names.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Trusts(Protocol):
 
 @runtime_checkable
 class Draws(Protocol):
-    """Features that can draw into a case what they saw there, with a name for each number."""
+    """Features that can draw what they measure into a case, with a name for each number."""
 
     def overlay(self, image: Any, info: Any = None) -> Any: ...
 

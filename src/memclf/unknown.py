@@ -31,8 +31,8 @@ def check_free(classes: Array, label: Any) -> None:
     """Raise an error if a class has the unknown label: "unknown" would be ambiguous."""
     if any(bool(np.all(label == each)) for each in np.asarray(classes).tolist()):
         raise ValueError(
-            f"the class {label!r} in y is also the label that stands for unknown, so answers could not be told "
-            "apart. Rename the class, pass unknown_label=<another label>, or choose fallback='nearest' or "
+            f"the class {label!r} in y is also the label that stands for unknown, so answers would be "
+            "ambiguous. Rename the class, pass unknown_label=<another label>, or choose fallback='nearest' or "
             "'global', with which unknown is never answered."
         )
 

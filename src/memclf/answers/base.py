@@ -113,7 +113,7 @@ class Opinions:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Opinions about held-out cases, of a classifier that was fitted without them.
+    """What an answer rule learns from: `Opinions` about cases held out from the fit.
 
     Attributes
     ----------

@@ -85,7 +85,7 @@ class LocalAnswer(BaseEstimator):
 
 
 def say_classifier(item: Any, said: Any, chances: dict[Any, float], more: str = "") -> str:
-    """What the classifier of a memory says, and what its cluster holds."""
+    """The answer of a memory's classifier and the classes of its cluster, in words."""
     if item.origin == "constant" and not more:
         if item.cluster_size == 1:
             return f"it is alone in its cluster and is {said!r}"

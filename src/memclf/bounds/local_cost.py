@@ -36,7 +36,7 @@ class HasLinearHead(Protocol):
     """A network whose last layer alone was trained on the cases."""
 
     def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
-        """What the last layer sees of each case, its weights and its biases."""
+        """The input of the last layer for each case, its weights and its biases."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def cost_of(
     classes : ndarray
         All classes.
     width : int
-        How many numbers a case has, where the estimator does not say; 0 if a case is no row of numbers.
+        How many numbers a case has, where the estimator does not record it; 0 if a case is no row of numbers.
     evenly : int
         How many cases each memory would have if all had the same number. Where the number of cases decides how to
         count, this one is used: it is known before the memories are chosen.
@@ -161,7 +161,7 @@ def _treated_as_given(estimator: Any, *, norms: bool = False) -> str:
 
 
 def _union(power: int, n_classes: int) -> float:
-    """ln of the choice of a power of two, and of the classes that a local classifier knows."""
+    """ln of the choice of a power of two, and of the classes of a local classifier."""
     return math.log((power + 1) * (power + 2)) + (n_classes * math.log(2) if n_classes > 2 else 0.0)
 
 

@@ -21,8 +21,8 @@ class Cases:
     """Cases of any kind: they can be counted, picked, and described once.
 
     Every estimator of memclf takes them in place of X. What features compute about these cases, and about those picked
-    from them, is then remembered from one call to the next: folds of a cross-validation and settings of a search share
-    it. With a folder, it lasts: a later run on the same cases with the same features computes nothing.
+    from them, is then cached from one call to the next: folds of a cross-validation and settings of a search share it.
+    With a folder, it lasts: a later run on the same cases with the same features computes nothing.
 
     Parameters
     ----------

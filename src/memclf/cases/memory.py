@@ -92,7 +92,7 @@ class Memory:
             return compute(positions)
         key = what.lasting_key()
         if key is None:
-            self._warn(f"{what} is not kept in {self.store.folder}: its code or its state cannot be told from content")
+            self._warn(f"{what} is not stored in {self.store.folder}: its code or state cannot be hashed by content")
             return compute(positions)
         names = self._names(key, version, places, positions, digests)
         rows: list[Any] = [None] * len(names)
@@ -156,7 +156,7 @@ class _Rows:
             self.size += _bytes(found)
             self.parts += [found] if len(missing) else []
             if len(missing) == len(places):
-                return take(found, np.arange(len(places)))  # a copy: what is remembered must not change
+                return take(found, np.arange(len(places)))  # a copy: the cache must not change
         if len(self.parts) > 1:
             self.parts = [stack(self.parts)]
         return take(self.parts[0], self.position[places])

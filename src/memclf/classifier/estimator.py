@@ -1,4 +1,4 @@
-"""The estimator: its parameters, its fitted attributes, and what scikit-learn asks of it."""
+"""The estimator: its parameters, its fitted attributes, and scikit-learn's methods."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What makes the answer: the local classifier, as in the paper; or its probabilities times the label distribution
         of the memory, ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
     min_trust : float
-        Where the features themselves trust a description less than this (from 0 to 1; see
+        Where the trust of the features in a description is less than this (from 0 to 1; see
         `memclf.vision.features.ImageFeatures.trust`), the case goes to no memory but to the `fallback`. 0: they are
         not called.
     cv : int, splitter or list of (rows to fit on, rows held out)
@@ -133,7 +133,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     cluster_counts_ : ndarray of shape (n_memories, n_classes)
         Training cases of each class in each cluster.
     label_distributions_ : ndarray of shape (n_memories, n_classes)
-        The counts as probabilities: what the memories themselves say.
+        The counts as probabilities, which the rule "product" combines with the classifiers'.
     frequencies_ : ndarray
         How common each class is.
     pool_ : Pool

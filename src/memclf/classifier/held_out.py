@@ -69,7 +69,7 @@ def learn_answer(fit: FoldedFit) -> None:
 
 
 def _observe(whole: FittedParts, parts: FittedParts, cases: Cases, held: Array) -> HeldOut:
-    """Opinions about held-out cases as they are and mildly changed, in the classes of the whole."""
+    """What `parts` give for held-out cases, as they are and mildly changed, by all classes."""
     versions = [cases]
     if cases.can_change:
         versions += [cases.perturbed(1000 + number) for number in range(parts.answer.versions)]

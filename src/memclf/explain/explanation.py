@@ -49,7 +49,7 @@ class Explanation:
     probabilities : dict or None
         The answer's probability for each class.
     evidence : tuple of Evidence
-        Features that weighed most, if the classifier tells.
+        Features of largest weight, if the classifier has weights.
     similarities : ndarray
         Similarity of the case to every memory.
     case
@@ -57,13 +57,13 @@ class Explanation:
     measured : tuple of (name, number of the case, number of the memory)
         For images described by an expert feature: what it measured.
     overlay : function or None
-        For images described by an expert feature: draws into an image what the feature saw there.
+        For images described by an expert feature: draws into an image what the feature measured.
     trusted : bool
         Whether the expert feature trusts its own description of the case.
     familiar : bool
         False where the case is too strange to the classifier of its memory to be answered.
     local, labels : dict or None
-        Where the classifier does not answer alone: what it says by itself, and what the labels of the memory say.
+        Where the classifier does not answer alone: its own probabilities, and those of the memory's labels.
     share, labels_share : float
         How much each of them counts in the answer; 0: not at all. The first is how much of its usual power the
         classifier has, the second the power of the labels.
@@ -76,7 +76,7 @@ class Explanation:
     rule : answer rule
         What made the answer; see `memclf.answers`.
     bound : Bound or None
-        What theory promises about the classifier, if it was computed; see `MemoryClassifier`.
+        The generalization bound of the classifier, if it was computed; see `MemoryClassifier`.
     """
 
     position: int

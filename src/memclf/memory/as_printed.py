@@ -1,8 +1,8 @@
 """The paper's Algorithms 1 and 2 as printed, quirks included (`mode="paper"`).
 
-Kept apart from the corrected search, and plain rather than fast, so that it can be read beside the paper.
+It is separate from the corrected search, and plain rather than fast, so that it can be compared with the paper.
 The quirks: the search's result is thrown away and the first memories of the last round are returned; rounds
-are compared by score only; coverage is not kept; a case exactly at the threshold is not covered.
+are compared by score only; coverage is not enforced; a case exactly at the threshold is not covered.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def open_archive(data: bytes, name: str, *, inner: bool = False) -> zipfile.ZipF
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except Exception as error:
-        raise ModelFolderError(f"{name} is damaged or not what its name says: {error}") from error
+        raise ModelFolderError(f"{name} is damaged or no zip archive: {error}") from error
     if len(members) > MAX_MEMBERS:
         raise ModelFolderError(f"{name} has {len(members)} members, more than any model of memclf")
     if len({member.filename for member in members}) != len(members):

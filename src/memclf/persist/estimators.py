@@ -44,7 +44,7 @@ def load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
     refused = sorted(wanted - allowed)
     if refused:
         raise UntrustedTypeError(
-            f"{name} wants types that are not on the list of memclf's and scikit-learn's own: {', '.join(refused)}. "
+            f"{name} needs types that are not on the list of memclf's and scikit-learn's own: {', '.join(refused)}. "
             f"If you know where this folder comes from and trust them: load(folder, trusted={refused})",
             refused,
         )

@@ -1,6 +1,6 @@
-"""Checks of loaded estimators: numbers that native code would follow blindly.
+"""Checks of loaded estimators: numbers that compiled code uses without a check.
 
-scikit-learn's compiled code trusts fitted attributes: it does not ask whether a child, a column or a class exists
+scikit-learn's compiled code trusts fitted attributes: it does not check whether a child, a column or a class exists
 before it reads or writes there. What its classifiers are known to follow in this way is checked here, before they
 predict. The list cannot be complete: check where a folder comes from before loading it.
 """
@@ -138,7 +138,7 @@ def _gradient_boosting(estimator: Any) -> bool:
         return True  # allowed by the caller
     trees, n = estimator.estimators_, estimator.n_features_in_
     same = all(each.tree_.n_features == n == each.n_features_in_ for each in trees.ravel())
-    # What the trees say is added to this array, one column per tree of a round, without a look at its width.
+    # The trees' values are added to this array, one column per tree of a round, without a check of its width.
     return same and bool(estimator._raw_predict_init(np.zeros((1, n), np.float32)).shape == (1, trees.shape[1]))
 
 

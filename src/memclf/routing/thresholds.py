@@ -14,7 +14,7 @@ EXPECTED = (
     "thresholds must be 'common', 'tight', a number in (0, 1], one such number per memory, or a mapping from the rows "
     "of memories to such numbers"
 )
-ENOUGH = 10  # cases beside the memories from which on clusters tell how wide they are
+ENOUGH = 10  # cases beside the memories from which on widths of clusters are estimated
 FEW = 5  # cases of average width that are added to every cluster, so that small ones share
 TINY = np.finfo(float).tiny
 ROUNDING = 1e-9  # of a sum of shares of groups

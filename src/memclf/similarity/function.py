@@ -219,7 +219,7 @@ class Precomputed(Similarity):
         return validate_data(self, X, reset=fit, dtype=np.float64)
 
     def _describe(self, F: Any) -> Array:
-        # The first column says which training case this is; -1: none.
+        # The first column is the row of the training case; -1: none.
         return np.hstack([np.full((len(F), 1), -1.0), F])
 
     def compare(self, A: Any, B: Any) -> Array:

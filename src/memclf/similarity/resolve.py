@@ -39,7 +39,7 @@ def add_tags(tags: Any, similarity: Any) -> Any:
     """The tags of an estimator that takes whatever its similarity takes."""
     try:
         resolved = resolve_similarity(similarity)
-    except TypeError:  # `fit` says what is wrong with it
+    except TypeError:  # `fit` raises it again
         return tags
     if isinstance(resolved, BaseEstimator):
         theirs = get_tags(resolved)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 
@@ -25,19 +24,8 @@ class Splits(Protocol):
 
 
 @runtime_checkable
-class Similarity(Protocol):
-    """What makes two cases alike: `describe` measures a case, `compare` takes descriptions."""
-
-    def fit(self, X: Any, y: Any = None) -> Any: ...
-
-    def describe(self, X: Any) -> Any: ...
-
-    def compare(self, A: Any, B: Any) -> Any: ...
-
-
-@runtime_checkable
 class Compares(Protocol):
-    """The part of a similarity that the search and routing need."""
+    """What the search and routing need of a similarity: it is cheap and takes descriptions."""
 
     def compare(self, A: Any, B: Any) -> Any: ...
 
@@ -79,17 +67,6 @@ class Fits(Protocol):
 
 
 @runtime_checkable
-class Classifier(Protocol):
-    """A classifier as scikit-learn has them."""
-
-    classes_: Any
-
-    def fit(self, X: Any, y: Any) -> Any: ...
-
-    def predict(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
 class Embeds(Protocol):
     """A classifier that can embed cases: one row of numbers per case, before the last layer."""
 
@@ -122,45 +99,6 @@ class SharesParts(Protocol):
 
     share_backbone: bool
     train: str
-
-
-class MemoryModel(Protocol):
-    """What explanations, bounds, evaluation and persistence read of a fitted classifier."""
-
-    classes_: Any
-    memory_indices_: Any
-    memories_: Any
-    descriptions_: Any
-    thresholds_: Any
-    estimators_: list[Any]
-    labels_: Any
-    cluster_counts_: Any
-    label_distributions_: Any
-    frequencies_: Any
-    pool_: Any
-    answer_: Any
-    global_: Any
-    fallback_: Any
-    unknown_label_: Any
-    similarity_: Any
-    search_result_: Any
-
-    def route(self, X: Any) -> Any: ...
-
-    def answers(self, X: Any, routes: Any = None) -> Any: ...
-
-    def predict(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
-class AnswersRoutes(Protocol):
-    """A contender with memories: it routes cases, and answers along given routes."""
-
-    classes_: Sequence[Any]
-
-    def route(self, X: Any) -> Any: ...
-
-    def answers(self, X: Any, routes: Any = None) -> Any: ...
 
 
 # scikit-learn lets these methods appear and vanish with an estimator's parameters and parts (`available_if`). The class

@@ -9,7 +9,7 @@ import numpy as np
 from memclf.bounds import assumptions, formulas
 from memclf.bounds.base import Kind, Parts, memory_term
 from memclf.bounds.inputs import Inputs
-from memclf.bounds.local_cost import ANYTHING, Cost
+from memclf.bounds.local_cost import ANYTHING, Cost, cost_of
 from memclf.bounds.result import Assumption, Bound, Term
 from memclf.bounds.terms import CHOICE, LOCAL, SIMILARITY, THRESHOLDS, TRAINING_ERRORS
 
@@ -32,7 +32,7 @@ class Compression(Kind):
         fitted, branches = inputs.thresholds_fitted, inputs.branches
         home = seen.nearest if fitted else seen.branch
         members = [np.flatnonzero(~seen.memory & (home == k)) for k in branches]
-        costs = [inputs.cost(k, rows, singles=True) for k, rows in zip(branches, members, strict=True)]
+        costs = [cost_of(inputs, k, rows, singles=True) for k, rows in zip(branches, members, strict=True)]
         wrong = ~seen.correct
         for rows, cost in zip(members, costs, strict=True):
             wrong[rows] |= cost.wrong

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import sqlite3
 import time
@@ -162,31 +163,38 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _encode(row: Row) -> tuple[str, bytes, bytes] | None:
     """The kind of a row, its numbers and a checksum; None if it is no row of numbers."""
-    value = row.value
-    if isinstance(value, (np.ndarray, np.generic)):
-        holder = "array" if isinstance(value, np.ndarray) else "scalar"
-    elif type(value) in (float, int, bool):
-        holder = "number"
-    elif type(value) in (list, tuple) and all(type(each) is float for each in value):
-        holder = type(value).__name__
-    else:
+    holder = type(row.value).__name__ if type(row.value) in (list, tuple) else "one"
+    parts = [_encode_numbers(each) for each in ([row.value] if holder == "one" else row.value)]
+    if any(part is None for part in parts):
         return None
-    numbers = np.asarray(value)
+    kind = " ".join(["item" if row.is_item else "row", holder, *[part[0] for part in parts if part is not None]])
+    content = b"".join([part[1] for part in parts if part is not None])
+    return kind, content, _control(kind, content)
+
+
+def _encode_numbers(value: Any) -> tuple[str, bytes] | None:
+    """The type of a number or an array of numbers, and its bytes; None if it is something else."""
+    kinds = {np.ndarray: "array", np.generic: "scalar", bool: "number", int: "number", float: "number"}
+    kind = next((name for each, name in kinds.items() if isinstance(value, each)), None)
+    numbers = np.asarray(value) if kind is not None else np.empty(0, dtype=object)
     if numbers.dtype.kind not in "fiub":
         return None
-    kind = f"{'item' if row.is_item else 'row'} {holder} {numbers.dtype.str} {' '.join(map(str, numbers.shape))}"
-    content = numbers.tobytes()
-    return kind, content, _control(kind, content)
+    return ",".join([str(kind), numbers.dtype.str, *map(str, numbers.shape)]), numbers.tobytes()
 
 
 def _decode(kind: Any, content: Any, control: Any) -> Row | None:
     if not (isinstance(kind, str) and isinstance(content, bytes)) or _control(kind, content) != control:
         return None
-    place, holder, dtype, *shape = kind.split()
-    value: Any = np.frombuffer(content, dtype=np.dtype(dtype)).reshape([int(side) for side in shape]).copy()
-    if holder != "array":
-        value = value[()] if holder == "scalar" else value.tolist()
-    return Row(tuple(value) if holder == "tuple" else value, place == "item")
+    place, holder, *parts = kind.split()
+    values: list[Any] = []
+    for part in parts:
+        name, dtype, *shape = part.split(",")
+        sides = [int(side) for side in shape]
+        numbers = np.frombuffer(content, np.dtype(dtype), math.prod(sides)).reshape(sides)
+        content = content[numbers.nbytes :]
+        values.append(numbers.copy() if name == "array" else numbers[()] if name == "scalar" else numbers.item())
+    value = values[0] if holder == "one" else tuple(values) if holder == "tuple" else values
+    return Row(value, place == "item")
 
 
 def _control(kind: str, content: bytes) -> bytes:

@@ -60,8 +60,6 @@ class Explanation:
         For images described by an expert feature: draws into an image what the feature measured.
     trusted : bool
         Whether the expert feature trusts its own description of the case.
-    familiar : bool
-        False where the case is too strange to the classifier of its memory to be answered.
     local, labels : dict or None
         Where the classifier does not answer alone: its own probabilities, and those of the memory's labels.
     share, labels_share : float
@@ -104,7 +102,6 @@ class Explanation:
     measured: tuple[tuple[str, float, float], ...] = ()
     overlay: Any = field(default=None, repr=False)
     trusted: bool = True
-    familiar: bool = True
     local_classifier: str = ""
     local: dict[Any, float] | None = None
     labels: dict[Any, float] | None = None
@@ -316,7 +313,6 @@ def _explain_one(
         measured=() if measured is None else _measured(feature, measured[i], parts.measurements[k]),
         overlay=None if feature is None else feature.overlay,
         trusted=way.trusted,
-        familiar=way.familiar,
         local_classifier=_name(parts.pool.estimators[k]),
         local=named(found.local),
         labels=named(found.memory),

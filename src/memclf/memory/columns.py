@@ -21,6 +21,7 @@ SHORT = 128  # columns of a description up to which comparing is bound by memory
 CACHED = 1000  # cases up to which the columns of a user's function are cached
 SLOW_RATE = 2e5  # comparisons per second below which the user is warned
 SLOW_SECONDS = 10.0
+SAMPLE = 12  # cases whose pairs are looked at to check a similarity
 
 
 class Columns:
@@ -71,11 +72,11 @@ class Columns:
                 "itself 1, or lower the threshold."
             )
 
-    def check_lawful(self, threshold: float, sample: int = 12) -> None:
+    def check_lawful(self, threshold: float) -> None:
         """Check a few pairs of a similarity that is not lawful, and warn of what is unusual."""
         if self.lawful:
             return
-        some = np.unique(np.linspace(0, self.n - 1, min(sample, self.n)).astype(np.intp))
+        some = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.intp))
         block = self.compare(some, some)
         for i, position in enumerate(some):
             self.own(position, float(block[i, i]), threshold)

@@ -36,7 +36,8 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
         return fitted
     rows = feature_argument(steps[0], cases)
     for number, step in enumerate(steps[:-1], start=1):
-        if _fits_and_transforms(step):  # what it then gives may differ from what `transform` gives
+        # What a `fit_transform` of its own gives may differ from what `transform` gives.
+        if isinstance(step, TransformerMixin) and type(step).fit_transform is not TransformerMixin.fit_transform:
             rows = step.fit_transform(rows, y)
         else:
             step.fit(rows, y)
@@ -78,12 +79,6 @@ def list_steps(features: Any) -> list[Any]:
 def feature_argument(step: Any, cases: Cases) -> Any:
     """What a first step takes: plain data, or the collection for features that take all at once."""
     return cases.collection(step.collect) if isinstance(step, LooksAtAll) else cases.data
-
-
-def _fits_and_transforms(step: Any) -> bool:
-    """Whether a transformer has a `fit_transform` of its own."""
-    own = type(step).fit_transform if isinstance(step, TransformerMixin) else None
-    return own is not TransformerMixin.fit_transform if own is not None else False
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:

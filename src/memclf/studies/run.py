@@ -34,9 +34,8 @@ from memclf.vision.nets.catalogue import CATALOGUE
 from memclf.vision.nets.recipes import RECIPES
 
 PART = ".part"  # suffix of files that are being written
-RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
-    *("results.sqlite", "settings.json", "summary.json", "bounds.json", "exhibits.json"),
-)
+RESULTS, SETTINGS, SUMMARY = "results.sqlite", "settings.json", "summary.json"
+BOUNDS, EXHIBITS = "bounds.json", "exhibits.json"
 
 
 def run_study(

@@ -1,4 +1,4 @@
-"""Containers of cases: arrays, tables, sparse matrices, lists. Counting, picking and stacking them."""
+"""Containers of cases (arrays, tables, sparse matrices, lists): counting, picking, stacking."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def as_container(X: Any) -> Any:
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
-    """Remember the columns of tables and arrays in training, and hold later ones against them."""
+    """Store the columns of tables and arrays in training, and compare later ones with them."""
     # Lists and collections of images have no dimensions, and no columns to check.
     if getattr(X, "ndim", None) == 2 and not (reset and 0 in X.shape):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -66,7 +66,7 @@ def row_label(case: Any) -> Any:
 
 
 def as_sequence(cases: Any) -> Any:
-    """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
+    """Cases one by one: rows of a table become dictionaries, all others stay as they are."""
     if is_table(cases):
         # Polars and pandas have different names for it, and neither need be installed.
         return object_array(cases.to_dicts() if hasattr(cases, "to_dicts") else cases.to_dict("records"))
@@ -103,6 +103,6 @@ def stack(parts: list[Any]) -> Any:
 
 
 def take_if_per_case(value: Any, rows: Array, n: int) -> Any:
-    """The entries of a fit parameter that belong to these rows of n; a value that is not one per case is kept whole."""
+    """The entries of a fit parameter for these rows of n; all of it if it is not one per case."""
     per_case = isinstance(value, Sized) and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
     return take(value, rows) if per_case else value

@@ -17,7 +17,7 @@ UNMET = {
 
 
 def find_unmet(item: Any) -> str:
-    """What keeps the memory of an `Explanation` from answering, a key of `UNMET`: "" where nothing does."""
+    """Why the memory of an `Explanation` does not answer, a key of `UNMET`; "" if it does."""
     if item.known:
         return ""
     if not item.trusted:

@@ -1,4 +1,4 @@
-"""What may help when an estimator fails: an estimator for this kind of data, or larger clusters."""
+"""What may help when an estimator fails: another kind of estimator, or larger clusters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGER_CLUSTERS = (
 
 
 def remedy_for_data(X: Any, error: Exception) -> str:
-    """What may help where an estimator fails because of what the cases hold; "" if it seems to fail otherwise."""
+    """What may help where the kind of data makes an estimator fail; "" for other failures."""
     message = str(error).lower()
     if (isinstance(X, Collection) or (isinstance(X, np.ndarray) and X.ndim > 2)) and "dim" in message:
         return (
@@ -43,7 +43,7 @@ def remedy_for_data(X: Any, error: Exception) -> str:
 
 
 def _as_numbers(X: Any) -> Array | None:
-    """All numbers of the cases, None if some are no numbers. Images count as numbers, and are not read for this."""
+    """All numbers of the cases, None if some are no numbers; images are not read for this."""
     if isinstance(X, Collection):
         return np.zeros(0)
     try:

@@ -1,4 +1,4 @@
-"""How features reach a similarity: fitted once, computed once for each case, step by step if they are a pipeline."""
+"""Fitting the features of a similarity and computing them once for each case, in steps."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def fill_in(part: Any, **given: Any) -> None:
 
 
 def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
-    """A fitted copy of a transformer. `given` are parameters for features that spread the work themselves.
+    """A fitted copy of a transformer; `given` are parameters for features with own workers.
 
     The steps of a pipeline are fitted as `Pipeline.fit` does it, except that what a step computes about a case is
-    remembered, so that describing the same cases does not compute it again.
+    cached, so that describing the same cases does not compute it again.
     """
     fitted = clone(features)
     steps = list_steps(fitted)
@@ -47,7 +47,7 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
 
 
 def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
-    """One row of features per case. Cases that remember compute each row once."""
+    """One row of features per case, computed once if the cases have a cache."""
     steps = list_steps(features)
     if cases.remembers or any(isinstance(step, LooksAtAll) for step in steps):
         return compute_rows(steps, cases, n_jobs=n_jobs, verbose=verbose)
@@ -59,7 +59,7 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
     if not steps:
         return cases.data
     *before, last = steps
-    if isinstance(last, LooksAtAll) and not before:  # it remembers by itself
+    if isinstance(last, LooksAtAll) and not before:  # it has its own cache
         return last.transform(feature_argument(last, cases))
     if any(isinstance(step, LooksAtAll) for step in before):  # rows may depend on all cases of a call
         return extract(last, compute_rows(before, cases, **how), **how)
@@ -67,7 +67,7 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
 
 
 def list_steps(features: Any) -> list[Any]:
-    """The transformers of a pipeline, those of pipelines in it included; anything else is one step.
+    """The transformers of a pipeline, with those of inner pipelines; all else is one step.
 
     A pipeline with a memory of its own, and whatever is in other compositions, is one step.
     """
@@ -77,7 +77,7 @@ def list_steps(features: Any) -> list[Any]:
 
 
 def feature_argument(step: Any, cases: Cases) -> Any:
-    """What a first step takes: features that look at all cases of a call share one collection of them."""
+    """What a first step takes: plain data, or the collection for features that take all at once."""
     return cases.collection(step.collect) if isinstance(step, LooksAtAll) else cases.data
 
 

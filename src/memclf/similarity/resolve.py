@@ -1,4 +1,4 @@
-"""From what the user gives as a similarity to a similarity that can be fitted, and its scikit-learn tags."""
+"""From the parameter `similarity` to a similarity that can be fitted, and its tags."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def resolve_similarity(similarity: Any) -> Any:
 
 
 def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int | None) -> Any:
-    """A fresh copy, ready to fit, that works with as many workers and words as the estimator it is part of."""
+    """An unfitted copy with the estimator's `n_jobs` and `verbose`, where it has none."""
     fresh = clone(resolve_similarity(similarity), safe=False)
     for part in [part for _, part in fresh.similarities] if isinstance(fresh, CombinedSimilarity) else [fresh]:
         if isinstance(part, BaseEstimator):
@@ -40,7 +40,7 @@ def add_tags(tags: Any, similarity: Any) -> Any:
     """The tags of an estimator that takes whatever its similarity takes."""
     try:
         resolved = resolve_similarity(similarity)
-    except TypeError:  # `fit` says what is wrong with it
+    except TypeError:  # `fit` raises it again
         return tags
     if isinstance(resolved, BaseEstimator):
         theirs = get_tags(resolved)

@@ -42,6 +42,13 @@ class LooksAtAll(Protocol):
 
 
 @runtime_checkable
+class Collects(Protocol):
+    """A part that makes a collection of plain data: an array or a list of paths becomes images."""
+
+    def collect(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
 class Trusts(Protocol):
     """Features or similarities that rate descriptions from 0 to 1 (trusted), or give None."""
 

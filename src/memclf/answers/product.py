@@ -98,14 +98,14 @@ class ProductAnswer(LocalAnswer):
         """What the nearest memories give for the cases, and how strange these are."""
         empty = np.zeros((len(routes), len(parts.classes)))
         local = pool.ask(parts.pool.estimators, routes.nearest, cases, "predict_proba", empty, parts.classes)
-        strange = self._strangeness(parts, cases, routes)
+        strange = self._strangeness(parts, cases, routes, local)
         return Opinions(local, parts.label_distributions[routes.nearest], parts.frequencies), strange
 
-    def _strangeness(self, parts: Parts, cases: Cases, routes: Routes) -> Array:
+    def _strangeness(self, parts: Parts, cases: Cases, routes: Routes, local: Array | None = None) -> Array:
         if routes.strangeness is not None:
             return routes.strangeness
         estimators, stand_in = parts.pool.estimators, parts.global_classifier
-        return measure_strangeness(self.detectors_, estimators, stand_in, cases, routes.nearest)
+        return measure_strangeness(self.detectors_, estimators, stand_in, cases, routes.nearest, local, parts.classes)
 
     def learn(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> Self:
         """Learn the powers, and what strangeness means, from held-out cases. Returns self.

@@ -15,6 +15,7 @@ from memclf.cases.computation import Computation
 from memclf.cases.digest import digest_cases
 from memclf.cases.memory import Memory
 from memclf.cases.store import MAX_BYTES, Store
+from memclf.protocols import Collects
 
 
 class Cases:
@@ -142,11 +143,14 @@ class Cases:
             lambda positions: digest_cases(self.data, positions),
         )
 
-    def collection(self, collect: Callable[[Any], Collection]) -> Collection:
-        """The collection that ``collect(data)`` makes of all cases, and these cases of it."""
-        if isinstance(self.data, Collection):
+    def given_to(self, part: Any) -> Any:
+        """The cases as a feature or a classifier takes them: the data, or the collection that the part makes of it.
+
+        All parts get the same collection, so that images in an array are read, measured and embedded once.
+        """
+        if isinstance(self.data, Collection) or not isinstance(part, Collects):
             return self.data
-        return self._whole.collection(collect)[self._places]
+        return self._whole.collection(part.collect)[self._places]
 
     @property
     def can_change(self) -> bool:

@@ -159,20 +159,24 @@ def detector_for(wanted: Any) -> Detector | None:
     return DETECTORS[wanted]()
 
 
-def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array | None:
+def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any, said: Array | None = None) -> Array | None:
     """What the detector looks at; None where the classifier shows nothing of it.
 
     A cluster of one class has a constant for a classifier, which has no embedding. Embeddings then come from the global
-    classifier (`stand_in`), and where there is none, the cases themselves are looked at.
+    classifier (`stand_in`), and where there is none, the cases themselves are looked at. `said` are the classifier's
+    probabilities of these cases, if they are known already.
     """
     if detector.looks_at == "embedding":
-        return embed(stand_in if _is_constant(estimator) else estimator, X)
+        shown = stand_in if _is_constant(estimator) else estimator
+        return embed(shown, Cases.of(X).given_to(shown))
+    X = Cases.of(X).given_to(estimator)
     if _is_constant(estimator):
         return None
     if gives_scores(estimator):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
-    return 2 * np.log(np.maximum(estimator.predict_proba(X), TINY))  # so that less sure means less of it
+    said = estimator.predict_proba(X) if said is None else said
+    return 2 * np.log(np.maximum(said, TINY))  # so that less sure means less of it
 
 
 def embed(estimator: Any, X: Any) -> Array | None:
@@ -224,7 +228,7 @@ def fit_detectors(
         rows = counted if k == GLOBAL else counted[home[labels[counted]] == k]
         rows = rows if len(rows) >= ENOUGH else counted
         estimator = pool.estimators[int(np.flatnonzero(home == k)[0])]
-        R = rows_for(wanted, estimator, stand_in, cases.take(rows).data)
+        R = rows_for(wanted, estimator, stand_in, cases.take(rows))
         found[k] = None if R is None else clone(wanted).learn(R, y[rows])
     if all(detector is None for detector in found.values()):
         warnings.warn(
@@ -236,9 +240,18 @@ def fit_detectors(
 
 
 def measure_strangeness(
-    detectors: list[Any], estimators: list[Any], stand_in: Any, cases: Cases, memory: Array
+    detectors: list[Any],
+    estimators: list[Any],
+    stand_in: Any,
+    cases: Cases,
+    memory: Array,
+    said: Array | None = None,
+    classes: Array | None = None,
 ) -> Array:
-    """How strange each case is to the classifier of its memory; NaN where there is no detector."""
+    """How strange each case is to the classifier of its memory; NaN where there is no detector.
+
+    `said` are the probabilities that the classifiers gave already, one column for each of `classes`.
+    """
     out = np.full(len(memory), np.nan)
     groups: dict[int, list[int]] = {}
     for k, detector in enumerate(detectors):
@@ -248,7 +261,10 @@ def measure_strangeness(
         rows = np.flatnonzero(np.isin(memory, members))
         if len(rows):
             k = members[0]
-            R = rows_for(detectors[k], estimators[k], stand_in, cases.take(rows).data)
+            own = None
+            if said is not None and classes is not None:
+                own = said[np.ix_(rows, np.searchsorted(classes, estimators[k].classes_))]
+            R = rows_for(detectors[k], estimators[k], stand_in, cases.take(rows), own)
             out[rows] = np.nan if R is None else detectors[k].judge(R)
     return out
 

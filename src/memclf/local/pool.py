@@ -125,7 +125,9 @@ def fit_pool(
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
-        jobs.append(delayed(_fit_one)(templates[k], cases.take(rows).data, y[rows], own, begin, seed, where))
+        jobs.append(
+            delayed(_fit_one)(templates[k], cases.take(rows).given_to(templates[k]), y[rows], own, begin, seed, where)
+        )
     if continued is None and any(_shares_backbone(template) for template in templates):
         raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
@@ -237,7 +239,7 @@ def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[
         params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         cases, y = cases.take(rows), y[rows]
     try:
-        return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
+        return _fitted(seeded(clone(estimator), seed), cases.given_to(estimator), y, params)
     except (TypeError, ValueError) as error:
         if remedy := remedy_for_data(cases.data, error):
             error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
@@ -315,7 +317,7 @@ def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Ar
     embedded = _embed_together(estimators, asked, chosen, cases)
     for k in asked:
         rows = np.flatnonzero(chosen == k)
-        own = cases.take(rows).data
+        own = cases.take(rows).given_to(estimators[k])
         if k in embedded:
             answer = getattr(estimators[k], f"{method}_embedded")(embedded[k], own)
         else:
@@ -338,6 +340,7 @@ def _embed_together(estimators: list[Any], asked: Array, chosen: Array, cases: C
     for together in by_backbone.values():
         if len(together) > 1:
             rows = np.flatnonzero(np.isin(chosen, together))
-            E = estimators[together[0]].embed(cases.take(rows).data)
+            first = estimators[together[0]]
+            E = first.embed(cases.take(rows).given_to(first))
             found.update({k: E[chosen[rows] == k] for k in together})
     return found

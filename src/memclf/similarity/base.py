@@ -19,7 +19,7 @@ from memclf.exceptions import SimilarityError
 from memclf.protocols import Draws, Trusts, transforms
 from memclf.similarity.choices import Choices
 from memclf.similarity.columns import describe_other_values
-from memclf.similarity.features import compute_features, feature_argument, fit_features, list_steps
+from memclf.similarity.features import compute_features, fit_features, list_steps
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
@@ -81,7 +81,7 @@ class Similarity(BaseEstimator):
     def trust(self, X: Any) -> Any:
         """How far to trust each description, from 0 to 1; None if the features cannot tell."""
         feature = None if self.features is None else self.features_
-        return feature.trust(feature_argument(feature, Cases.of(X))) if isinstance(feature, Trusts) else None
+        return feature.trust(Cases.of(X).given_to(feature)) if isinstance(feature, Trusts) else None
 
     def compare(self, A: Any, B: Any) -> Array:
         """Similarities of descriptions in [0, 1], an array of shape ``(len(A), len(B))``.
@@ -229,7 +229,7 @@ def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
     feature = None if features is None else list_steps(features)[0]  # in a pipeline, the first step sees the cases
     if not isinstance(feature, Draws):
         return None, None
-    return feature, np.asarray(feature.transform(feature_argument(feature, Cases.of(X))))
+    return feature, np.asarray(feature.transform(Cases.of(X).given_to(feature)))
 
 
 def trust(similarity: Any, X: Any) -> Any:

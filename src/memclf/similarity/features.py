@@ -32,9 +32,9 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
         if isinstance(step, LooksAtAll):
             fill_in(step, **given)
     if len(steps) < 2:
-        fitted.fit(feature_argument(fitted, cases), y)
+        fitted.fit(cases.given_to(fitted), y)
         return fitted
-    rows = feature_argument(steps[0], cases)
+    rows = cases.given_to(steps[0])
     for number, step in enumerate(steps[:-1], start=1):
         # What a `fit_transform` of its own gives may differ from what `transform` gives.
         if isinstance(step, TransformerMixin) and type(step).fit_transform is not TransformerMixin.fit_transform:
@@ -60,7 +60,7 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
         return cases.data
     *before, last = steps
     if isinstance(last, LooksAtAll) and not before:  # it has its own cache
-        return last.transform(feature_argument(last, cases))
+        return last.transform(cases.given_to(last))
     if any(isinstance(step, LooksAtAll) for step in before):  # rows may depend on all cases of a call
         return extract(last, compute_rows(before, cases, **how), **how)
     return cases.remember(tuple(steps), lambda some: extract(last, compute_rows(before, some, **how), **how))
@@ -74,11 +74,6 @@ def list_steps(features: Any) -> list[Any]:
     if not isinstance(features, Pipeline) or features.memory is not None:
         return [features]
     return [step for _, each in features.steps if each not in (None, "passthrough") for step in list_steps(each)]
-
-
-def feature_argument(step: Any, cases: Cases) -> Any:
-    """What a first step takes: plain data, or the collection for features that take all at once."""
-    return cases.collection(step.collect) if isinstance(step, LooksAtAll) else cases.data
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:

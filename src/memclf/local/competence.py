@@ -24,14 +24,15 @@ from memclf.cases import Cases
 from memclf.local.pool import GLOBAL, Pool
 from memclf.protocols import Embeds, gives_scores
 
-ENOUGH = 10  # cases that show what is usual; a smaller cluster is judged by all training cases
+ENOUGH = 10  # cases that show what is usual; a smaller cluster takes all training cases
 TINY = 1e-12
 
 
 class Detector(BaseEstimator):
-    """Base of detectors: `fit` to what a classifier was trained on, then `strangeness`, higher for stranger cases.
+    """Base of detectors, which measure how strange cases are to a classifier.
 
-    `looks_at` says what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
+    `fit` takes what the classifier was trained on; `strangeness` is higher for stranger cases.
+    `looks_at` names what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
     cases, or the cases themselves) or "scores" (one per class).
     """
 
@@ -39,7 +40,7 @@ class Detector(BaseEstimator):
     scale_ = 1.0
 
     def learn(self, R: Array, y: Array) -> Self:
-        """`fit`, and find out what is usual, so that detectors of different clusters speak in one unit.
+        """Fit, and find the scale that makes detectors of different clusters comparable.
 
         Distances are in units of the detector's own median, that of cases which it was not fitted to: a cluster may
         be wide or narrow, and small ones fit their own cases too well.
@@ -66,7 +67,7 @@ class Detector(BaseEstimator):
 
 
 class Mahalanobis(Detector):
-    """Distance to the nearest class mean, in units of the spread within classes (Lee et al., 2018).
+    """Distance to the nearest class mean, in units of the spread in classes (Lee et al. 2018).
 
     The covariance is shrunk (Ledoit and Wolf), so that it has an inverse however few cases there are. Directions in
     which training cases hardly vary weigh most: what leaves their subspace is strange.
@@ -179,7 +180,7 @@ def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any, said: Ar
 
 
 def embed(estimator: Any, X: Any) -> Array | None:
-    """What an estimator makes of the cases before it decides: one row of numbers per case, or None."""
+    """The input of an estimator's last step or layer: one row of numbers per case, or None."""
     if isinstance(estimator, Embeds):
         return np.asarray(estimator.embed(X), dtype=np.float64)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
@@ -205,7 +206,7 @@ def _is_constant(estimator: Any) -> bool:
 def fit_detectors(
     wanted: Detector | None, pool: Pool, stand_in: Any, cases: Cases, y: Array, labels: Array, counted: Array
 ) -> list[Any]:
-    """For each memory a detector fitted to what the memory's classifier was trained on; None where it sees nothing.
+    """For each memory a detector fitted to the training cases of its classifier, or None.
 
     Parameters
     ----------
@@ -291,7 +292,7 @@ class Calibration:
         return cls(strangeness[order], None if groups is None else shares(groups[order]))
 
     def competence(self, strangeness: Array) -> Array:
-        """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1.
+        """Share of held-out training cases, and the case itself, that are at least as strange.
 
         Of groups, where cases come in groups, and the case is a group of its own.
         """
@@ -304,7 +305,7 @@ class Calibration:
         return np.asarray(len(self.held) - np.searchsorted(self.held, strangeness, side="left"))
 
     def excess(self, strangeness: Array) -> Array:
-        """Strangeness beyond the usual: 0 up to the median of held-out cases, 1 at their 90th percentile."""
+        """Strangeness beyond the usual: 0 to the median of held-out cases, 1 at the 90th percentile."""
         held = self.held[np.isfinite(self.held)]
         if not len(held):
             return np.zeros(len(strangeness))

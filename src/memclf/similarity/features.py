@@ -1,4 +1,4 @@
-"""How features reach a similarity: fitted once, computed once for each case, step by step if they are a pipeline."""
+"""Fitting the features of a similarity and computing them once for each case, in steps."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def fill_in(part: Any, **given: Any) -> None:
 
 
 def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
-    """A fitted copy of a transformer. `given` are parameters for features that spread the work themselves.
+    """A fitted copy of a transformer; `given` are parameters for features with own workers.
 
     The steps of a pipeline are fitted as `Pipeline.fit` does it, except that what a step computes about a case is
-    remembered, so that describing the same cases does not compute it again.
+    cached, so that describing the same cases does not compute it again.
     """
     fitted = clone(features)
     steps = list_steps(fitted)
@@ -47,7 +47,7 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
 
 
 def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
-    """One row of features per case. Cases that remember compute each row once."""
+    """One row of features per case, computed once if the cases have a cache."""
     steps = list_steps(features)
     if cases.remembers or any(issubclass(type(step), Collects) for step in steps):
         return compute_rows(steps, cases, n_jobs=n_jobs, verbose=verbose)
@@ -59,7 +59,7 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
     if not steps:
         return cases.data
     *before, last = steps
-    if issubclass(type(last), Collects) and not before:  # it remembers by itself
+    if issubclass(type(last), Collects) and not before:  # its collection has a cache
         return last.transform(cases.given_to(last))
     if any(issubclass(type(step), Collects) for step in before):  # rows may depend on all cases of a call
         return extract(last, compute_rows(before, cases, **how), **how)
@@ -67,7 +67,7 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
 
 
 def list_steps(features: Any) -> list[Any]:
-    """The transformers of a pipeline, those of pipelines in it included; anything else is one step.
+    """The transformers of a pipeline, with those of inner pipelines; all else is one step.
 
     A pipeline with a memory of its own, and whatever is in other compositions, is one step.
     """
@@ -91,4 +91,8 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | 
 def _extract_chunk(features: Any, X: Any) -> Any:
     if transforms(features):
         return features.transform(X)
-    return containers.object_array([features(case) for case in containers.as_sequence(X)])
+    try:
+        return containers.object_array([features(case) for case in containers.as_sequence(X)])
+    except Exception as error:
+        error.add_note("features= a plain function takes one case; wrap one of a batch: FunctionTransformer(function)")
+        raise

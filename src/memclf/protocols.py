@@ -1,6 +1,6 @@
 """The contracts between the parts, written once. Nothing of memclf is imported here.
 
-`isinstance` with one of these protocols asks whether an object has the methods it names.
+`isinstance` with one of these protocols checks whether an object has the methods it names.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ class Compares(Protocol):
 
 
 @runtime_checkable
-class LooksAtAll(Protocol):
-    """Features that take all cases of a call at once, spread the work themselves and remember what they measured."""
+class Collects(Protocol):
+    """A feature or classifier that makes a collection of plain data: an array or a list of paths becomes images.
 
-    takes_all_at_once: bool
+    A feature of this kind takes all cases of a call at once, has its own workers, and the collection caches what
+    it measured.
+    """
 
     def collect(self, X: Any) -> Any: ...
-
-    def transform(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
 class Trusts(Protocol):
-    """Features or similarities that know how far a description may be trusted, from 0 to 1; None: they cannot tell."""
+    """Features or similarities that rate descriptions from 0 to 1 (trusted), or give None."""
 
     def trust(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
 class Draws(Protocol):
-    """Features that can draw into a case what they saw there, with a name for each number."""
+    """Features that can draw what they measure into a case, with a name for each number."""
 
     def overlay(self, image: Any, info: Any = None) -> Any: ...
 
@@ -68,14 +68,14 @@ class Fits(Protocol):
 
 @runtime_checkable
 class Embeds(Protocol):
-    """A classifier that shows what it makes of a case before it decides: one row of numbers per case."""
+    """A classifier that can embed cases: one row of numbers per case, before the last layer."""
 
     def embed(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
 class DecidesFromEmbeddings(Protocol):
-    """A network that can be given embeddings. Networks with one `backbone_` embed their cases together."""
+    """A network that predicts from embeddings, which networks of one `backbone_` share."""
 
     backbone_: Any
 
@@ -88,14 +88,14 @@ class DecidesFromEmbeddings(Protocol):
 
 @runtime_checkable
 class Continues(Protocol):
-    """A fitted classifier that knows how to go on training with the cases of one cluster."""
+    """A fitted classifier whose training can go on with the cases of one cluster."""
 
     def continued(self, X: Any, y: Any, *, seed: int | None = None) -> Any: ...
 
 
 @runtime_checkable
 class SharesParts(Protocol):
-    """A network whose copies may hold its backbone: always, or when only the last layer is trained."""
+    """A network whose copies may share its backbone, as when only the last layer is trained."""
 
     share_backbone: bool
     train: str
@@ -111,7 +111,7 @@ def transforms(features: Any) -> bool:
 
 
 def gives_probabilities(classifier: Any) -> bool:
-    """Whether a classifier says how probable each class is."""
+    """Whether a classifier gives the probability of each class."""
     return hasattr(classifier, "predict_proba")  # see above: available_if
 
 

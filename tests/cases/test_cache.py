@@ -174,7 +174,7 @@ def near(a, b):
 def test_features_that_cannot_be_hashed__are_not_kept_with_one_warning(tmp_path):
     X, _ = make_cases("array", 10, 0)
     cases = Cases(X, cache=tmp_path)
-    with pytest.warns(UserWarning, match=r"WithLock.*is not kept in .* cannot be told from content"):
+    with pytest.warns(UserWarning, match=r"WithLock.*is not stored in .* cannot be hashed by content"):
         RBFSimilarity(features=WithLock()).fit_describe(cases)
     RBFSimilarity(features=WithLock()).fit_describe(cases[:5])  # warnings are errors here
     assert not (tmp_path / store_module.FILE).exists()
@@ -327,7 +327,7 @@ def test_a_damaged_entry__is_computed_anew_and_kept_again(log, tmp_path):
 def test_a_folder_that_cannot_be_used__warns_and_works(log, tmp_path):
     X, _ = make_cases("array", 10, 0)
     (tmp_path / "file").write_text("")
-    with pytest.warns(UserWarning, match="nothing is kept in"):
+    with pytest.warns(UserWarning, match="nothing is stored in"):
         Z = describe(X, tmp_path / "file", CountingFeatures(log))
     np.testing.assert_array_equal(Z, describe(X, None, CountingFeatures(log)))
 

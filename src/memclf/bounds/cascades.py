@@ -19,7 +19,7 @@ KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/th
 
 
 class Branches(Kind):
-    """Bounds that judge every classifier and every selector on all cases.
+    """Bounds that measure every classifier and every selector on all cases.
 
     See sections 2.1 to 2.3 of the specification.
     Each memory adds the smaller of two sides: the share of cases that it answers rightly, which gives the memory up,

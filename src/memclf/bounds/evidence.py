@@ -1,4 +1,4 @@
-"""What a fitted classifier does with the cases of a bound, and whether they are the right ones.
+"""What a fitted classifier does with the cases of a bound, and checks of these cases.
 
 The only module of `bounds` that reads a memory classifier's settings; the others read them through the functions here.
 """

@@ -10,7 +10,7 @@ from memclf.bounds.evidence import Evidence, FittedMemoryClassifier, fits_thresh
 from memclf.similarity.base import choices_of
 from memclf.similarity.choices import Choices
 
-#: What the user can say was fixed before the cases were seen.
+#: What the user can declare as fixed before the cases were seen.
 GIVEN = ("similarity", "thresholds", "memories", "inputs")
 
 
@@ -39,12 +39,12 @@ class Inputs:
 
     @property
     def log_similarities(self) -> float:
-        """ln of the number of similarities that the bound must pay for."""
+        """ln of the number of similarities that the bound must count."""
         return 0.0 if "similarity" in self.given else self.choices.log_count
 
     @property
     def thresholds_fitted(self) -> bool:
-        """Whether the bound must pay for fitted thresholds."""
+        """Whether the bound must count fitted thresholds."""
         return "thresholds" not in self.given and fits_thresholds(self.clf)
 
     @property

@@ -46,7 +46,7 @@ class HasLinearHead(Protocol):
     """A network whose last layer alone was trained on the cases."""
 
     def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
-        """What the last layer sees of each case, its weights and its biases."""
+        """The input of the last layer for each case, its weights and its biases."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Cost:
 
 
 def cost_of(inputs: Inputs, k: int, rows: Array, *, singles: bool, margins: bool = True) -> Cost:
-    """The cost of the classifier of a memory, or of the fallback (k = q), on the cases in some rows.
+    """The cost of a memory's classifier, or of the fallback (k = q), on the cases in some rows.
 
     `singles`: a cluster of one class costs no more than a constant; otherwise it costs what its classifier would have
     cost. `margins`: errors can be counted up to a margin.
@@ -129,7 +129,7 @@ def cost_of(inputs: Inputs, k: int, rows: Array, *, singles: bool, margins: bool
 
 
 def _find_classifier(inputs: Inputs, k: int, *, singles: bool) -> tuple[Any, bool, bool]:
-    """A branch's classifier, whether it is a constant for a cluster of one class, whether it is fitted."""
+    """A branch's classifier, whether it is a constant for one class, and whether it is fitted."""
     clf = inputs.clf
     if k == inputs.q:
         return clf.fallback_, False, True
@@ -157,7 +157,7 @@ def _treated_as_given(estimator: Any, *, norms: bool = False) -> str:
 
 
 def _union(power: int, n_classes: int) -> float:
-    """ln of the choice of a power of two, and of the classes that a local classifier knows."""
+    """ln of the choice of a power of two, and of the classes of a local classifier."""
     return math.log((power + 1) * (power + 2)) + (n_classes * math.log(2) if n_classes > 2 else 0.0)
 
 

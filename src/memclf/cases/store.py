@@ -1,4 +1,4 @@
-"""Rows of numbers on disk, shared by processes: one SQLite file in a folder, bounded, least recently used go first."""
+"""Rows of numbers on disk, shared by processes: one SQLite file of limited size in a folder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COMMIT;
 
 
 class Row(NamedTuple):
-    """What was computed about one case: a row of an array of numbers, or an item, of any type, of a list of items."""
+    """What was computed about one case: a row of numbers, or an item of any type."""
 
     value: Any
     is_item: bool
@@ -48,7 +48,7 @@ class Store:
 
     A write is one transaction: a process that is killed leaves nothing half written, and its lock ends with it. Every
     entry has a checksum; a damaged entry or a damaged file counts as absent. Where the folder cannot be used (a full
-    disk, no permission), nothing is kept, with a warning.
+    disk, no permission), nothing is stored, with a warning.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Store:
         return found
 
     def put(self, rows: Iterable[tuple[bytes, Row]]) -> None:
-        """Keep rows under names. Rows that are no numbers are left out."""
+        """Store rows under names. Rows that are no numbers are left out."""
         now = time.time()
         coded = [(name, _encode(row)) for name, row in rows]
         sized = [(name, *found, len(found[1]) + OVERHEAD, now) for name, found in coded if found is not None]
@@ -120,7 +120,7 @@ class Store:
         connection.executemany("DELETE FROM entries WHERE name = ?", oldest)
 
     def _run(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do something with the file. A connection per call: none is shared by threads or inherited by processes."""
+        """Call `work` with a new connection, which no other thread or process uses."""
         try:
             try:
                 self._connect(work)
@@ -130,14 +130,14 @@ class Store:
                 self._discard()
                 self._connect(work)
         except (sqlite3.Error, OSError) as error:
-            warnings.warn(f"nothing is kept in {self.folder}: {error}", stacklevel=2)
+            warnings.warn(f"nothing is stored in {self.folder}: {error}", stacklevel=2)
 
     def _connect(self, work: Callable[[sqlite3.Connection], None]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.file, timeout=WAIT, isolation_level=None)) as connection:
             with suppress(sqlite3.OperationalError):  # another process is changing the mode, which stays with the file
                 connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
-            connection.execute("PRAGMA synchronous = OFF")  # after a power failure, checksums tell what is damaged
+            connection.execute("PRAGMA synchronous = OFF")  # after a power failure, checksums show what is damaged
             if not connection.execute("SELECT * FROM sqlite_master WHERE name = 'subtract_size'").fetchall():
                 connection.executescript(SCHEMA)
             work(connection)

@@ -23,7 +23,7 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
     Parameters
     ----------
     clf : MemoryClassifier
-        Its memories tell what kind of cases it takes, its classes what type the labels have.
+        Its memories show what kind of cases it takes, its classes what type the labels have.
     path : Path
         A CSV table; a .npz file with the arrays X and y; for classifiers of images a folder with one subfolder per
         class, or a CSV file that lists images.

@@ -67,7 +67,7 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
 
 
 def print_warnings(folder: Path, console: Console) -> None:
-    """Print what is missing, the verdict and the warnings of the report, which is not always opened."""
+    """Print what is missing, the verdict and the warnings of the report."""
     from memclf.report.findings import cautions, contested, headline, warnings
     from memclf.report.run import Run
 

@@ -49,7 +49,7 @@ class MemorySearchResult:
     n_distinct : int
         Cases that were left after merging those with identical descriptions.
     threshold : float
-        As asked for.
+        The threshold of the search.
     """
 
     indices: Array = field(repr=False)

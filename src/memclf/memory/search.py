@@ -32,7 +32,7 @@ CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
 FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
-PAIRS = 250_000_000  # comparisons that judging candidates may take in each restart
+PAIRS = 250_000_000  # comparisons with candidates in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 
 CHOICES = {
@@ -72,7 +72,7 @@ def search_memories(
     random_state: Any = None,
     verbose: int | None = None,
 ) -> MemorySearchResult:
-    """Choose memories among described cases, with a fitted similarity; see `MemorySelector` for the parameters."""
+    """Choose memories among described cases; see `MemorySelector` for the parameters."""
     options = SearchOptions() if options is None else options
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise ValueError(f"threshold must be a number in (0, 1], the least similarity that counts; got {threshold!r}")
@@ -208,7 +208,7 @@ class _Search:
         return covers.spread(columns, q, self.weights, rng, given=memories[:q])
 
     def _improve(self, start: Array, rng: np.random.Generator, *, swaps: bool) -> tuple[Array, Round]:
-        """Judge candidates one after the other against all memories, and take every swap that helps."""
+        """Try candidates one after the other in place of all memories, and take every gain."""
         columns = self.columns
         exchange = Exchange(start, columns.block(start), self.weights, self.threshold, enforce=self.enforce)
         first = exchange.objective
@@ -251,7 +251,7 @@ class _Search:
         return judged
 
     def _centres(self, exchange: Exchange, rng: np.random.Generator) -> Array:
-        """For each changed cluster the member that would serve it best, judged on a sample of its members."""
+        """For each changed cluster its best member as a memory, found on a sample of members."""
         size = min(int(np.sqrt(CENTRE_COLUMNS * self.columns.n / exchange.q)) + 1, CENTRE_SAMPLE)
         order = np.argsort(exchange.near, kind="stable")
         ends = np.cumsum(np.bincount(exchange.near, minlength=exchange.q))
@@ -320,7 +320,7 @@ def _result(
 
 
 def _default_swaps(columns: Columns, q: int | None) -> int:
-    """2.5 % of the cases as in FasterCLARANS, within limits; beyond 250,000 cases, what a minute allows."""
+    """2.5 % of the cases as in FasterCLARANS, within limits; from 250,000 cases on, fewer."""
     n = columns.n
     if q == 1 and n <= GREEDY_CASES:
         return n  # a single memory is found by looking at every case
@@ -334,7 +334,7 @@ def _controller() -> Any:
 
 
 def _threads_for(columns: Columns) -> AbstractContextManager[Any]:
-    """One BLAS thread for short descriptions: waking others for each small block costs more than it brings.
+    """One BLAS thread for short descriptions, since more are slower for small blocks.
 
     Only in the main thread: OpenBLAS does not let another thread undo it.
     """

@@ -209,7 +209,7 @@ def conclude(
             progress.say(f"no pictures in the report: {type(error).__name__}: {error}")
     if store.get("finished") and not (folder / BOUNDS).is_file():
         try:
-            # If only the last layer was trained, the embeddings that local classifiers see were not learned here.
+            # If only the last layer was trained, the embeddings of local classifiers were not learned here.
             given = ["inputs"] if settings.train == "head" else []
             found = compute_bounds(contenders, train=data.train, test=data.test, given=given, say=progress.say)
             if found["contenders"]:

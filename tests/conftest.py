@@ -18,12 +18,16 @@ def pytest_configure(config):
         config.add_cleanup(lambda: moving.__exit__(None, None, None))
 
 
+@pytest.hookimpl(trylast=True)  # after hypothesis has marked its tests
 def pytest_collection_modifyitems(items):
-    """Measure the coverage of the core by the tests of the core alone: tracing the others would cost minutes."""
+    """Measure the coverage of the core by its own tests alone, and not by those that draw many examples.
+
+    Tracing the others as well would cost minutes and show nothing new.
+    """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["coverage"]["run"]
     core = {Path(folder).name for folder in settings["source"]}
     for item in items:
-        if not core.intersection(part.name for part in item.path.parents):
+        if item.get_closest_marker("hypothesis") or not core.intersection(part.name for part in item.path.parents):
             item.add_marker("no_cover")
 
 

@@ -19,7 +19,7 @@ from memclf.vision import ImageCollection
 from memclf.vision.features import PatchColour
 from pictures import squares
 
-SECTIONS = ("headline", "data", "contenders", "opening", "memories", "routes", "settings")
+SECTIONS = ("headline", "data", "contenders", "memories", "routes", "settings")
 WORDS = {"money": "invoice payment refund card bank", "parcel": "courier late address box driver"}
 # A finder that refuses packages, as if they were not installed.
 BLOCKED = """import sys

@@ -31,9 +31,6 @@ TERMS = {
 
 #: What stands with a table or a figure, on the page and in Markdown.
 CAPTIONS = {
-    "severities": "Mean over the corruptions at each severity. Bands are 95 % intervals.",
-    "thin": "Controls are drawn thin and without bands.",
-    "undrawn": "Balanced controls are not drawn.",
     "paper": "A strong colour or a bold number means that the 95 % interval of our difference excludes 0; a pale one "
     "may be chance, as all of the paper’s may (it states no intervals).",
     "ablation": "“+part”: that part alone, put on the memory classifier as the paper has it; “sturdy…”: the sturdy "
@@ -47,6 +44,4 @@ CAPTIONS = {
     "gains": "Bold numbers have intervals that exclude 0 (by chance alone about one in twenty would); the others may "
     "be chance.",
     "bounds": "The terms end to end, as shares. A bound that reaches the dashed line is vacuous.",
-    "warnings": "Warnings count the controls that do as well as a memory classifier, in accuracy or in balanced "
-    "accuracy: a gain that a control has too is no gain.",
 }

@@ -55,37 +55,33 @@ class Code:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: `figures/NAME.png`, and `svgs` for a wide and a narrow page.
-
-    Without `svgs` the page leaves it out, because a table or a gallery there shows the same; Markdown shows the PNG.
-    """
+    """A figure: `figures/NAME.png` for Markdown, and `svgs` for a wide and a narrow page."""
 
     kind: ClassVar[str] = "chart"
     name: str
     title: str
     alt: str
-    svgs: tuple[str, ...] = ()
+    svgs: tuple[str, ...]
     caption: str = ""
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures in a layout of their own: macro `name` of `galleries.html.j2` with `data`; Markdown shows `chart`."""
+    """Single cases: the page shows macro `name` of `galleries.html.j2` with `data`, Markdown shows `table`."""
 
     kind: ClassVar[str] = "gallery"
     name: str
     data: Any
-    chart: Chart | None = None
+    table: Table
 
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks that the page shows on request. Markdown shows them in full, or not at all with `page_only`."""
+    """Blocks that the page shows on request; Markdown shows them in full."""
 
     kind: ClassVar[str] = "folded"
     title: str
     blocks: Sequence[Block]
-    page_only: bool = False
 
 
 Block: TypeAlias = Text | Heading | Terms | Code | Chart | Gallery | Folded | Table
@@ -114,5 +110,7 @@ def _tables(blocks: Sequence[Block]) -> Iterator[Table]:
     for block in blocks:
         if isinstance(block, Table):
             yield block
+        elif isinstance(block, Gallery):
+            yield block.table
         elif isinstance(block, Folded):
             yield from _tables(block.blocks)

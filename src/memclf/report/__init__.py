@@ -21,7 +21,8 @@ def build(run: str | os.PathLike[str]) -> Path:
     found = Run(Path(run))
     for package in ("matplotlib", "jinja2"):  # before anything is written
         page.require(package)
-    about = (found.about["question"], f"{found.size} {formats.format_moment(found.about['started'])}")
+    started = formats.format_moment(found.about["started"])
+    about = (found.about["question"], f"{found.size} · {started}" if started else found.size)
     return page.write(
         found.folder,
         "report",

@@ -56,7 +56,7 @@ def settings(run: Run, folder: Path) -> Section:
         *([table] if table.rows else []),
         *([models] if (models := about.model_settings(run)) is not None else []),
     ]
-    return Section("settings", "Settings, command, versions", blocks, short="Settings", files=[table])
+    return Section("settings", "Settings, command, versions", blocks, short="Settings")
 
 
 def settings_table(run: Run) -> Table:

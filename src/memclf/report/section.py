@@ -6,8 +6,8 @@ in the page or in the templates unless it shows pictures in a layout of its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from memclf.report.tables import Table
@@ -89,21 +89,16 @@ Block: TypeAlias = Text | Heading | Terms | Code | Chart | Gallery | Folded | Ta
 
 @dataclass(frozen=True)
 class Section:
-    """`name` is its address on the page, `short` its name in the list of contents (default: the title).
-
-    `files` are tables that are written to `tables/` although no block shows them in this form.
-    """
+    """`name` is its address on the page, `short` its name in the list of contents (default: the title)."""
 
     name: str
     title: str
     blocks: Sequence[Block]
     short: str = ""
-    files: Sequence[Table] = field(default=())
 
     def tables(self) -> Iterator[Table]:
-        """All tables to be written to files, each name once."""
-        found: Mapping[str, Table] = {table.name: table for table in [*_tables(self.blocks), *self.files]}
-        yield from found.values()
+        """All tables of the section, which are also written to files."""
+        return _tables(self.blocks)
 
 
 def _tables(blocks: Sequence[Block]) -> Iterator[Table]:

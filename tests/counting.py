@@ -9,6 +9,7 @@ import pandas as pd
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from memclf.cases import containers
 from memclf.vision.features.base import ImageFeatures
@@ -94,6 +95,22 @@ class CountingClassifier(LogisticRegression):
 
     def __init__(self, log=None):
         super().__init__(max_iter=1000)
+        self.log = log
+
+    def predict(self, X):
+        note(self.log, id(self), "predict")
+        return self.classes_[super().predict_proba(X).argmax(axis=1)]
+
+    def predict_proba(self, X):
+        note(self.log, id(self), "predict_proba")
+        return super().predict_proba(X)
+
+
+class CountingBayes(GaussianNB):
+    """The same for a classifier that has no scores but probabilities."""
+
+    def __init__(self, log=None):
+        super().__init__()
         self.log = log
 
     def predict(self, X):

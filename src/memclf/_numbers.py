@@ -1,4 +1,4 @@
-"""When two similarities count as equal. Kept in one place so that search, routing and tests agree.
+"""When two numbers count as equal: one rule for the search, routing and tests.
 
 Sums inside BLAS depend on the shape of the batch in their last digits, and every sum and exponential on the
 processor. Without a tolerance, the answer to a case that is equally similar to two memories would depend on which
@@ -28,7 +28,7 @@ def rounding(weights: Array) -> float:
 
 
 def first_largest(values: Array, tolerance: float = TOLERANCE) -> int:
-    """Position of the largest value, the smallest position among those that are equal but for rounding.
+    """Position of the largest value; of values that are equal but for rounding, the first.
 
     >>> first_largest(np.array([0.1, 0.3, 0.1 + 0.2]))
     1

@@ -1,4 +1,4 @@
-"""Progress on standard error: when it is asked for, and by default on a terminal for work that takes a while."""
+"""Progress on standard error, by default on a terminal and for work of over a second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
-PATIENCE = 1.0  # seconds before a bar is shown that was not asked for
+PATIENCE = 1.0  # seconds before a bar is shown by default
 _shown: list[Any] = []  # the display that is on the screen; work inside other work adds a bar to it
 
 
@@ -43,7 +43,7 @@ def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) 
 
 
 def is_shown(verbose: int | None) -> bool:
-    """Whether progress is shown: when it is asked for, or by default (None) on a terminal."""
+    """Whether progress is shown; by default (None) on a terminal."""
     return sys.stderr.isatty() if verbose is None else bool(verbose)
 
 
@@ -58,7 +58,7 @@ def _new_display() -> Any:
 
 
 def say(message: str, verbose: int | None) -> None:
-    """Print a message to standard error if it was asked for."""
+    """Print a message to standard error if progress is shown."""
     if verbose:
         print(message, file=sys.stderr)
 

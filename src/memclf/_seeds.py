@@ -8,7 +8,7 @@ import numpy as np
 
 
 def seeded(estimator: Any, seed: int | None) -> Any:
-    """Give a seed to every `random_state` that the user left open, in the estimator and its parts."""
+    """Give a seed to every `random_state` that is None, in the estimator and its parts."""
     # Similarities of the user's own need not be estimators of scikit-learn.
     if seed is not None and hasattr(estimator, "get_params"):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Everything memclf raises or warns about on its own account."""
+"""The errors and warnings of memclf."""
 
 
 class MemclfError(Exception):
@@ -6,11 +6,11 @@ class MemclfError(Exception):
 
 
 class SimilarityError(MemclfError, ValueError):
-    """A similarity returned something that is not a similarity; the message names the pair and the value."""
+    """A similarity returned an invalid value; the message names the pair and the value."""
 
 
 class CoverageError(MemclfError, ValueError):
-    """The memories that were asked for cannot cover every case at the threshold that was asked for."""
+    """The given number of memories cannot cover every case at the given threshold."""
 
 
 class LocalFitError(MemclfError, RuntimeError):
@@ -18,7 +18,7 @@ class LocalFitError(MemclfError, RuntimeError):
 
 
 class FittedPartsError(MemclfError, ValueError):
-    """Fitted attributes of a model do not belong together, as after one was overwritten; the message names them."""
+    """Fitted attributes do not belong together: one was overwritten. The message names them."""
 
 
 class MissingExtraError(MemclfError, ImportError):
@@ -30,7 +30,7 @@ class ModelFolderError(MemclfError, ValueError):
 
 
 class UntrustedTypeError(ModelFolderError):
-    """A model folder wants types or functions that were not allowed; `names` lists them."""
+    """A model folder needs types or functions that were not allowed; `names` lists them."""
 
     def __init__(self, message: str, names: list[str]):
         super().__init__(message)
@@ -38,7 +38,7 @@ class UntrustedTypeError(ModelFolderError):
 
 
 class SlowSimilarityWarning(UserWarning):
-    """The search is about to make so many slow comparisons that the user should know beforehand."""
+    """The search will make so many slow comparisons that it takes long."""
 
 
 class SimilarityWarning(UserWarning):
@@ -46,7 +46,7 @@ class SimilarityWarning(UserWarning):
 
 
 class MemoriesWarning(UserWarning):
-    """The memories stand for nothing or for everything, so the classifier is not what the user expects."""
+    """More than half of the cases became memories, or one memory covers all cases."""
 
 
 class ImageError(MemclfError, ValueError):
@@ -54,11 +54,11 @@ class ImageError(MemclfError, ValueError):
 
 
 class TrainingError(MemclfError, RuntimeError):
-    """A network could not be trained; the message says in which epoch and what may help."""
+    """A network could not be trained; the message names the epoch and what may help."""
 
 
 class WeightsError(MemclfError, RuntimeError):
-    """Weights of a network cannot be had or do not fit; the message says from where and what is wrong."""
+    """A network's weights are missing or do not fit; the message names the source and the fault."""
 
 
 class StoreError(MemclfError):
@@ -66,4 +66,4 @@ class StoreError(MemclfError):
 
 
 class StudyError(MemclfError):
-    """A case study cannot be run as asked."""
+    """A case study cannot be run with these settings."""

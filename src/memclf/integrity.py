@@ -1,4 +1,4 @@
-"""Whether the fitted parts of a model belong together: the memories, their descriptions, and what belongs to each.
+"""Checks that the fitted parts of a model belong together.
 
 An estimator's attributes can be overwritten. A model whose memories are not those that were described answers as
 before, but its explanations show cases that did not answer. So a fit seals what belongs to the memories: it stores a
@@ -67,7 +67,7 @@ def find_problems(model: Any) -> list[str]:
 def _find_problems_of_classifier(model: Any, q: int) -> list[str]:
     thresholds, classes, counts = np.asarray(model.thresholds_), model.classes_, model.cluster_counts_
     numbers = thresholds.dtype.kind == "f" and bool(((thresholds > 0) & (thresholds <= 1)).all())
-    # There may be no global classifier, and a user's own classifier need not tell its classes.
+    # There may be no global classifier, and a user's own classifier need not have `classes_`.
     named = [getattr(each, "classes_", ()) for each in (*model.estimators_, model.global_, model.fallback_)]
     sound = {
         "thresholds_": thresholds.shape == (q,) and numbers,

@@ -1,11 +1,10 @@
 """The contracts between the parts, written once. Nothing of memclf is imported here.
 
-`isinstance` with one of these protocols asks whether an object has the methods it names.
+`isinstance` with one of these protocols checks whether an object has the methods it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
 
@@ -25,26 +24,15 @@ class Splits(Protocol):
 
 
 @runtime_checkable
-class Similarity(Protocol):
-    """What makes two cases alike: `describe` looks at a case, `compare` is cheap and takes descriptions."""
-
-    def fit(self, X: Any, y: Any = None) -> Any: ...
-
-    def describe(self, X: Any) -> Any: ...
-
-    def compare(self, A: Any, B: Any) -> Any: ...
-
-
-@runtime_checkable
 class Compares(Protocol):
-    """The part of a similarity that the search and routing need."""
+    """What the search and routing need of a similarity: it is cheap and takes descriptions."""
 
     def compare(self, A: Any, B: Any) -> Any: ...
 
 
 @runtime_checkable
 class LooksAtAll(Protocol):
-    """Features that take all cases of a call at once, spread the work themselves and remember what they measured."""
+    """Features that take all cases of a call at once, with their own workers and cache."""
 
     takes_all_at_once: bool
 
@@ -54,15 +42,22 @@ class LooksAtAll(Protocol):
 
 
 @runtime_checkable
+class Collects(Protocol):
+    """A part that makes a collection of plain data: an array or a list of paths becomes images."""
+
+    def collect(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
 class Trusts(Protocol):
-    """Features or similarities that know how far a description may be trusted, from 0 to 1; None: they cannot tell."""
+    """Features or similarities that rate descriptions from 0 to 1 (trusted), or give None."""
 
     def trust(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
 class Draws(Protocol):
-    """Features that can draw into a case what they saw there, with a name for each number."""
+    """Features that can draw what they measure into a case, with a name for each number."""
 
     def overlay(self, image: Any, info: Any = None) -> Any: ...
 
@@ -79,26 +74,15 @@ class Fits(Protocol):
 
 
 @runtime_checkable
-class Classifier(Protocol):
-    """A classifier as scikit-learn has them."""
-
-    classes_: Any
-
-    def fit(self, X: Any, y: Any) -> Any: ...
-
-    def predict(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
 class Embeds(Protocol):
-    """A classifier that shows what it makes of a case before it decides: one row of numbers per case."""
+    """A classifier that can embed cases: one row of numbers per case, before the last layer."""
 
     def embed(self, X: Any) -> Any: ...
 
 
 @runtime_checkable
 class DecidesFromEmbeddings(Protocol):
-    """A network that can be given embeddings. Networks with one `backbone_` embed their cases together."""
+    """A network that predicts from embeddings, which networks of one `backbone_` share."""
 
     backbone_: Any
 
@@ -111,56 +95,17 @@ class DecidesFromEmbeddings(Protocol):
 
 @runtime_checkable
 class Continues(Protocol):
-    """A fitted classifier that knows how to go on training with the cases of one cluster."""
+    """A fitted classifier whose training can go on with the cases of one cluster."""
 
     def continued(self, X: Any, y: Any, *, seed: int | None = None) -> Any: ...
 
 
 @runtime_checkable
 class SharesParts(Protocol):
-    """A network whose copies may hold its backbone: always, or when only the last layer is trained."""
+    """A network whose copies may share its backbone, as when only the last layer is trained."""
 
     share_backbone: bool
     train: str
-
-
-class MemoryModel(Protocol):
-    """What explanations, bounds, evaluation and model folders read of a fitted memory classifier."""
-
-    classes_: Any
-    memory_indices_: Any
-    memories_: Any
-    descriptions_: Any
-    thresholds_: Any
-    estimators_: list[Any]
-    labels_: Any
-    cluster_counts_: Any
-    label_distributions_: Any
-    frequencies_: Any
-    pool_: Any
-    answer_: Any
-    global_: Any
-    fallback_: Any
-    unknown_label_: Any
-    similarity_: Any
-    search_result_: Any
-
-    def route(self, X: Any) -> Any: ...
-
-    def answers(self, X: Any, routes: Any = None) -> Any: ...
-
-    def predict(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
-class AnswersRoutes(Protocol):
-    """A contender with memories: it routes cases, and answers along given routes."""
-
-    classes_: Sequence[Any]
-
-    def route(self, X: Any) -> Any: ...
-
-    def answers(self, X: Any, routes: Any = None) -> Any: ...
 
 
 # scikit-learn lets these methods appear and vanish with an estimator's parameters and parts (`available_if`). The class
@@ -173,7 +118,7 @@ def transforms(features: Any) -> bool:
 
 
 def gives_probabilities(classifier: Any) -> bool:
-    """Whether a classifier says how probable each class is."""
+    """Whether a classifier gives the probability of each class."""
     return hasattr(classifier, "predict_proba")  # see above: available_if
 
 

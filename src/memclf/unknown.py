@@ -15,7 +15,7 @@ AUTO = "auto"
 
 
 def label_for(classes: Array, wanted: Any = AUTO) -> Any:
-    """The unknown label that goes with these classes: ``-1`` for numbers, ``"unknown"`` for strings.
+    """The unknown label for these classes: ``-1`` for numbers, ``"unknown"`` for strings.
 
     >>> label_for(np.array([0, 1])), label_for(np.array(["a", "b"]))
     (-1, 'unknown')
@@ -28,11 +28,11 @@ def label_for(classes: Array, wanted: Any = AUTO) -> Any:
 
 
 def check_free(classes: Array, label: Any) -> None:
-    """Refuse a class that bears the unknown label: its answers could not be told from "unknown"."""
+    """Raise an error if a class has the unknown label: "unknown" would be ambiguous."""
     if any(bool(np.all(label == each)) for each in np.asarray(classes).tolist()):
         raise ValueError(
-            f"the class {label!r} in y is also the label that stands for unknown, so answers could not be told "
-            "apart. Rename the class, pass unknown_label=<another label>, or choose fallback='nearest' or "
+            f"the class {label!r} in y is also the label that stands for unknown, so answers would be "
+            "ambiguous. Rename the class, pass unknown_label=<another label>, or choose fallback='nearest' or "
             "'global', with which unknown is never answered."
         )
 

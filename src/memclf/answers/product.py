@@ -1,4 +1,4 @@
-"""Beyond the paper: the local classifier's probabilities times the label distribution of its memory.
+"""Beyond the paper: the classifier's probabilities times its memory's label distribution.
 
 Both are probabilities of the classes. Powers of them are multiplied (a sum of weighted logarithms). The powers are
 learned on held-out training cases: how far the labels of the memories can be relied on, and the temperature of the
@@ -41,7 +41,7 @@ LOCAL, FADING, MEMORY, PRIOR = range(4)  # the logarithms that are weighted: one
 
 
 class ProductAnswer(LocalAnswer):
-    """The product of the local classifier's probabilities and the label distribution of its memory.
+    """The product of a local classifier's probabilities and its memory's label distribution.
 
     Parameters
     ----------
@@ -95,17 +95,17 @@ class ProductAnswer(LocalAnswer):
         return self
 
     def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
-        """Opinions about the cases by the nearest memory, and how strange they are to its classifier."""
+        """What the nearest memories give for the cases, and how strange these are."""
         empty = np.zeros((len(routes), len(parts.classes)))
         local = pool.ask(parts.pool.estimators, routes.nearest, cases, "predict_proba", empty, parts.classes)
-        strange = self._strangeness(parts, cases, routes)
+        strange = self._strangeness(parts, cases, routes, local)
         return Opinions(local, parts.label_distributions[routes.nearest], parts.frequencies), strange
 
-    def _strangeness(self, parts: Parts, cases: Cases, routes: Routes) -> Array:
+    def _strangeness(self, parts: Parts, cases: Cases, routes: Routes, local: Array | None = None) -> Array:
         if routes.strangeness is not None:
             return routes.strangeness
         estimators, stand_in = parts.pool.estimators, parts.global_classifier
-        return measure_strangeness(self.detectors_, estimators, stand_in, cases, routes.nearest)
+        return measure_strangeness(self.detectors_, estimators, stand_in, cases, routes.nearest, local, parts.classes)
 
     def learn(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> Self:
         """Learn the powers, and what strangeness means, from held-out cases. Returns self.
@@ -145,7 +145,7 @@ class ProductAnswer(LocalAnswer):
     def answer(
         self, parts: Parts, cases: Cases, routes: Routes, *, labels: bool = True, probabilities: bool = True
     ) -> Answers:
-        """Ask each local classifier for probabilities once, and combine them with the labels of the memories."""
+        """Call each local classifier once, and combine its probabilities with its memory's labels."""
         opinions, strange = self.observe(parts, cases, routes)
         competence = None
         if self.calibration_ is not None:
@@ -176,7 +176,7 @@ class ProductAnswer(LocalAnswer):
         )
 
     def count_as_strange(self, routes: Routes, position: int) -> tuple[int | None, int | None]:
-        """The number of held-out cases, and how many of them are at least as strange as a case; None: not measured."""
+        """Numbers of held-out cases: all, and those at least as strange; None: not measured."""
         if self.calibration_ is None or routes.strangeness is None:
             return None, None
         return len(self.calibration_.held), int(self.calibration_.as_strange(routes.strangeness)[position])

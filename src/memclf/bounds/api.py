@@ -44,7 +44,7 @@ def generalization_bound(
         them to random labels, a heuristic. A function gets the estimator and its cases and returns a number or a
         `Rademacher`; both are for answers -1 and 1.
     given : names among "similarity", "thresholds", "memories", "inputs"
-        What was fixed before these cases were seen, where the classifier cannot know it: a similarity learned on
+        What was fixed before these cases were seen, where the classifier does not record it: a similarity learned on
         other cases, thresholds, memories from an independent pool, and the inputs of the local classifiers (a frozen
         network below the last layer, the first steps of a pipeline).
 

@@ -22,7 +22,7 @@ def of_training_cases(
 ) -> tuple[Assumption, ...]:
     """What bounds from training cases assume.
 
-    `counted`: the bound pays for a learned similarity and for fitted thresholds. `ties_counted`: it pays for the order
+    `counted`: the bound includes a learned similarity and fitted thresholds. `ties_counted`: it includes the order
     of the memories.
     """
     return (
@@ -68,7 +68,7 @@ def memories(inputs: Inputs, *, from_training: bool) -> Assumption:
 
 
 def similarity(inputs: Inputs, *, counted: bool) -> Assumption:
-    """`counted`: the bound pays for what the similarity learned."""
+    """`counted`: the bound includes what the similarity learned."""
     text = "the similarity was fixed beforehand, or what it learned is counted"
     if "similarity" in inputs.given:
         return Assumption("similarity", text, True, AS_YOU_SAY)
@@ -78,7 +78,7 @@ def similarity(inputs: Inputs, *, counted: bool) -> Assumption:
 
 
 def thresholds(inputs: Inputs, *, counted: bool) -> Assumption:
-    """`counted`: the bound pays for fitted thresholds (not with every rule and fallback)."""
+    """`counted`: the bound includes fitted thresholds (not with every rule and fallback)."""
     text = "thresholds were fixed beforehand, or fitting them is counted"
     if "thresholds" in inputs.given:
         return Assumption("thresholds", text, True, AS_YOU_SAY)
@@ -111,7 +111,7 @@ def complexities(inputs: Inputs, costs: list[Cost]) -> Assumption:
 
 
 def no_ties(inputs: Inputs, *, counted: bool) -> Assumption:
-    """`counted`: the bound pays for the order of the memories where there are ties."""
+    """`counted`: the bound includes the order of the memories where there are ties."""
     text = "no case is equally similar to two memories, or the order of the memories is counted"
     ties = inputs.evidence.ties
     why = "there are such cases; it is counted" if ties else "there is none here"

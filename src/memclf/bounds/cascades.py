@@ -11,7 +11,7 @@ from memclf._numbers import Array
 from memclf.bounds import assumptions, formulas
 from memclf.bounds.base import Kind, Parts, count_errors, memory_term
 from memclf.bounds.inputs import Inputs
-from memclf.bounds.local_cost import Cost
+from memclf.bounds.local_cost import Cost, cost_of
 from memclf.bounds.result import Assumption, MemoryTerm, Term
 from memclf.bounds.terms import CONFIDENCE, GIVEN_UP, LOCAL, SELECTOR, TRAINING_ERRORS
 
@@ -19,7 +19,7 @@ KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/th
 
 
 class Branches(Kind):
-    """Bounds that judge every classifier and every selector on all cases.
+    """Bounds that measure every classifier and every selector on all cases.
 
     See sections 2.1 to 2.3 of the specification.
     Each memory adds the smaller of two sides: the share of cases that it answers rightly, which gives the memory up,
@@ -48,7 +48,7 @@ class Branches(Kind):
     def parts(self, inputs: Inputs) -> Parts:
         seen, n = inputs.evidence, inputs.n
         branches, everything = self.branches(inputs), np.arange(n)
-        costs = [inputs.cost(k, everything, singles=False, margins=self.margins) for k in branches]
+        costs = [cost_of(inputs, k, everything, singles=False, margins=self.margins) for k in branches]
         wrong = ~seen.correct
         for k, cost in zip(branches, costs, strict=True):
             wrong |= cost.wrong & (seen.branch == k)  # a right answer within the margin counts as wrong

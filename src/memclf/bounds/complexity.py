@@ -38,7 +38,7 @@ def last_step(estimator: Any) -> Any:
 
 
 def n_features_of(estimator: Any) -> int | None:
-    """How many numbers a fitted estimator sees; None if it is not fitted or sees something else."""
+    """How many numbers a fitted estimator takes; None if it is not fitted or takes others."""
     return getattr(estimator, "n_features_in_", None)  # scikit-learn sets it in fit, for matrices only
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from memclf.bounds import assumptions, formulas
 from memclf.bounds.base import Kind, Parts, memory_term
 from memclf.bounds.inputs import Inputs
-from memclf.bounds.local_cost import ANYTHING, Cost
+from memclf.bounds.local_cost import ANYTHING, Cost, cost_of
 from memclf.bounds.result import Assumption, Bound, Term
 from memclf.bounds.terms import CHOICE, LOCAL, SIMILARITY, THRESHOLDS, TRAINING_ERRORS
 
@@ -17,7 +17,7 @@ from memclf.bounds.terms import CHOICE, LOCAL, SIMILARITY, THRESHOLDS, TRAINING_
 class Compression(Kind):
     """Given the memories, the other cases are a fresh sample; section 2.4 of the specification.
 
-    docs/theory.md says what is added: fitted thresholds, clusters of one class, margins, and each memory by itself.
+    docs/theory.md explains what is added: fitted thresholds, clusters of one class, margins, and each memory by itself.
     """
 
     name = "compression"
@@ -28,11 +28,11 @@ class Compression(Kind):
         seen, n, q = inputs.evidence, inputs.n, inputs.q
         others = n - int(seen.memory.sum())
         if others < 1:
-            raise ValueError("every case is a memory, so no case is left to judge the classifier by")
+            raise ValueError("every case is a memory, so no case is left to test the classifier on")
         fitted, branches = inputs.thresholds_fitted, inputs.branches
         home = seen.nearest if fitted else seen.branch
         members = [np.flatnonzero(~seen.memory & (home == k)) for k in branches]
-        costs = [inputs.cost(k, rows, singles=True) for k, rows in zip(branches, members, strict=True)]
+        costs = [cost_of(inputs, k, rows, singles=True) for k, rows in zip(branches, members, strict=True)]
         wrong = ~seen.correct
         for rows, cost in zip(members, costs, strict=True):
             wrong[rows] |= cost.wrong

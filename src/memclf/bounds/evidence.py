@@ -1,4 +1,4 @@
-"""What a fitted classifier does with the cases of a bound, and whether they are the right ones.
+"""What a fitted classifier does with the cases of a bound, and checks of these cases.
 
 The only module of `bounds` that reads a memory classifier's settings; the others read them through the functions here.
 """
@@ -16,7 +16,6 @@ import scipy.sparse as sp
 
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
-from memclf.protocols import MemoryModel
 
 MOVED = 0.01  # share of training cases that may be routed otherwise than in `fit`, where similarities are equal
 EQUAL = 1e-12  # similarities that differ by less are equal, as in routing
@@ -34,9 +33,20 @@ class RoutesCases(Protocol):
     def answers(self, X: Any, routes: Any = None) -> Any: ...
 
 
-class FittedMemoryClassifier(MemoryModel, Protocol):
+class FittedMemoryClassifier(RoutesCases, Protocol):
     """What bounds read of a fitted memory classifier: its fitted parts and some of its settings."""
 
+    classes_: Any
+    memory_indices_: Any
+    memories_: Any
+    estimators_: list[Any]
+    labels_: Any
+    cluster_counts_: Any
+    pool_: Any
+    answer_: Any
+    fallback_: Any
+    similarity_: Any
+    search_result_: Any
     estimator: Any
     rule: str
     thresholds: Any

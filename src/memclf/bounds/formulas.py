@@ -61,11 +61,6 @@ def massart(log_count: float, n: int) -> float:
     return math.sqrt(max(0.0, log_count) / (2 * n))
 
 
-def massart_signs(log_count: float, n: int) -> float:
-    """The same for functions with values -1 and 1."""
-    return 2 * massart(log_count, n)
-
-
 def massart_printed(n: int, q: int) -> float:
     """The paper's complexity of the selector: without the square root, and with a rougher count."""
     return q * (1 + math.log(n)) / math.sqrt(n)

@@ -52,7 +52,7 @@ class Labellings:
 
     def rademacher(self, n: int) -> Rademacher:
         """The complexity on n cases."""
-        found = formulas.massart_signs(self.log_count(n), n)
+        found = 2 * formulas.massart(self.log_count(n), n)  # values -1 and 1 are twice as far apart as 0 and 1
         if found >= 1:
             return Rademacher(1.0, UPPER, how=f"{self.what} may label {n} cases in every way")
         return Rademacher(found, UPPER, how=f"Massart's lemma, {self.what}")

@@ -13,7 +13,15 @@ from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array
 from memclf.bounds import formulas
-from memclf.bounds.complexity import class_of, last_step, learned_steps, n_features_of, random_labels
+from memclf.bounds.complexity import (
+    always_predicts_one_class,
+    class_of,
+    last_step,
+    learned_steps,
+    n_features_of,
+    random_labels,
+    width_of,
+)
 from memclf.bounds.function_classes import (
     EXACT,
     GIVEN,
@@ -25,7 +33,9 @@ from memclf.bounds.function_classes import (
     Rademacher,
     Trees,
 )
+from memclf.bounds.inputs import Inputs
 from memclf.cases import containers
+from memclf.local import pool
 
 ANYTHING = 0.5  # complexity of all functions with values 0 and 1
 SCALES = 60  # powers of two that norms are rounded up to
@@ -36,7 +46,7 @@ class HasLinearHead(Protocol):
     """A network whose last layer alone was trained on the cases."""
 
     def linear_head(self, X: Any) -> tuple[Array, Array, Array]:
-        """What the last layer sees of each case, its weights and its biases."""
+        """The input of the last layer for each case, its weights and its biases."""
 
 
 @dataclass(frozen=True)
@@ -67,46 +77,16 @@ class Cost:
     given: str = ""
 
 
-def cost_of(
-    estimator: Any,
-    X: Any,
-    codes: Array,
-    correct: Array,
-    *,
-    classes: Array,
-    width: int,
-    evenly: int,
-    constant: bool,
-    fitted: bool,
-    margins: bool,
-    how: Any,
-) -> Cost:
-    """The cost of an estimator on the cases that it answers.
+def cost_of(inputs: Inputs, k: int, rows: Array, *, singles: bool, margins: bool = True) -> Cost:
+    """The cost of a memory's classifier, or of the fallback (k = q), on the cases in some rows.
 
-    Parameters
-    ----------
-    estimator : classifier
-    X : cases
-    codes : ndarray of int
-        Their true classes, as positions in `classes` of the whole.
-    correct : ndarray of bool
-        Whether the estimator's answer is right.
-    classes : ndarray
-        All classes.
-    width : int
-        How many numbers a case has, where the estimator does not say; 0 if a case is no row of numbers.
-    evenly : int
-        How many cases each memory would have if all had the same number. Where the number of cases decides how to
-        count, this one is used: it is known before the memories are chosen.
-    constant : bool
-        Whether it is a constant in place of a classifier, because its cluster holds one class only.
-    fitted : bool
-        Whether the estimator is fitted, rather than the template of one.
-    margins : bool
-        Whether errors can be counted up to a margin.
-    how : "auto", "random labels", number or function of (estimator, cases)
+    `singles`: a cluster of one class costs no more than a constant; otherwise it costs what its classifier would have
+    cost. `margins`: errors can be counted up to a margin.
     """
-    n, n_classes, wrong = len(correct), len(classes), ~correct
+    seen, classes, how = inputs.evidence, inputs.clf.classes_, inputs.complexity
+    estimator, constant, fitted = _find_classifier(inputs, k, singles=singles)
+    X, codes, wrong = containers.take(seen.X, rows), seen.codes[rows], ~seen.correct[rows]
+    n, n_classes = len(rows), len(classes)
     if callable(how):
         how = how(estimator, X)
     if not isinstance(how, str):
@@ -115,7 +95,7 @@ def cost_of(
         found = random_labels(estimator, X, random_state=0)
         return Cost(wrong, found.value / 2, HEURISTIC, found.how)
     last = last_step(estimator)
-    width = int(n_features_of(last) or width)
+    width = int(n_features_of(last) or width_of(seen.X))
     family = Constants(n_classes) if constant else class_of(estimator, width, max(n, 1), n_classes)
     if isinstance(family, Constants):
         walk = formulas.mean_largest_walk(np.bincount(codes, minlength=n_classes))
@@ -124,6 +104,8 @@ def cost_of(
     if isinstance(family, Trees) and fitted and last.max_depth is None and last.max_leaf_nodes is None:
         cuts = int(last.tree_.n_leaves) - 1  # its size after fitting, for the price of a union over all sizes
         family, union = replace(family, cuts=cuts), math.log((cuts + 1) * (cuts + 2))
+    # The mean number of cases, not n: how to count is decided by what is known before the memories are chosen.
+    evenly = max(1, inputs.n // (inputs.q + 1))
     if not isinstance(family, Anything) and width and not _too_wide(family, evenly):
         if not n:
             return Cost(wrong, 0.0, EXACT, "no cases", union)
@@ -146,6 +128,20 @@ def cost_of(
     return _by_margin(scores, columns, codes, wrong, n_classes, _treated_as_given(estimator, norms=True))
 
 
+def _find_classifier(inputs: Inputs, k: int, *, singles: bool) -> tuple[Any, bool, bool]:
+    """A branch's classifier, whether it is a constant for one class, and whether it is fitted."""
+    clf = inputs.clf
+    if k == inputs.q:
+        return clf.fallback_, False, True
+    home = int(clf.pool_.trained_with[k])
+    if home >= 0 and clf.pool_.origins[home] == "constant":
+        given = pool.default_estimator() if clf.estimator is None else clf.estimator
+        template = pool.templates_for(given, inputs.q)[k]
+        if not always_predicts_one_class(template):
+            return (clf.estimators_[k], True, True) if singles else (template, False, False)
+    return clf.estimators_[k], False, True
+
+
 def _cost_given(wrong: Array, complexity: Any) -> Cost:
     """The cost for a complexity that the user gave."""
     found = complexity if isinstance(complexity, Rademacher) else Rademacher(float(complexity), GIVEN)
@@ -161,7 +157,7 @@ def _treated_as_given(estimator: Any, *, norms: bool = False) -> str:
 
 
 def _union(power: int, n_classes: int) -> float:
-    """ln of the choice of a power of two, and of the classes that a local classifier knows."""
+    """ln of the choice of a power of two, and of the classes of a local classifier."""
     return math.log((power + 1) * (power + 2)) + (n_classes * math.log(2) if n_classes > 2 else 0.0)
 
 

@@ -98,7 +98,7 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it promises nothing: a risk is at most 1 in any case."""
+        """Whether the bound is 1 or more: no risk exceeds 1, so it limits nothing."""
         return self.value >= VACUOUS
 
     @property
@@ -114,7 +114,7 @@ class Bound:
         raise KeyError(f"the bound has no term {name!r}; it has {', '.join(repr(term.name) for term in self.terms)}")
 
     def promise_for(self, memory: int) -> float | None:
-        """What is promised for the cases of one memory, if anything is."""
+        """The bound for the cases of one memory, if there is one."""
         return next((each.promise for each in self.memories if each.memory == memory), None)
 
     @property

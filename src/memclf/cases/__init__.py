@@ -1,4 +1,4 @@
-"""Cases of any kind behind one interface. The only package that asks what kind of data X is."""
+"""Cases of any kind behind one interface. The only package that depends on the kind of X."""
 
 from memclf.cases.adapter import Cases
 from memclf.cases.collection import Collection

@@ -1,4 +1,4 @@
-"""Cases: one interface to arrays, tables, sparse matrices, lists and collections that read themselves."""
+"""Cases: one interface to arrays, tables, sparse matrices, lists and collections."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from memclf.cases.computation import Computation
 from memclf.cases.digest import digest_cases
 from memclf.cases.memory import Memory
 from memclf.cases.store import MAX_BYTES, Store
+from memclf.protocols import Collects
 
 
 class Cases:
     """Cases of any kind: they can be counted, picked, and described once.
 
     Every estimator of memclf takes them in place of X. What features compute about these cases, and about those picked
-    from them, is then remembered from one call to the next: folds of a cross-validation and settings of a search share
-    it. With a folder, it lasts: a later run on the same cases with the same features computes nothing.
+    from them, is then cached from one call to the next: folds of a cross-validation and settings of a search share it.
+    With a folder, it lasts: a later run on the same cases with the same features computes nothing.
 
     Parameters
     ----------
     X : array, table, sparse matrix, list or Collection
     cache : path or None
-        A folder in which descriptions (rows of numbers) and embeddings are kept, by the content of the case and by the
+        A folder that stores descriptions (rows of numbers) and embeddings, by the content of the case and by the
         code, parameters and learned state of what computed them. Several processes may use it at the same time.
     max_bytes : int
         Room in the folder. What was not used for the longest time is removed first.
@@ -53,7 +54,7 @@ class Cases:
 
     @classmethod
     def of(cls, X: Any) -> Cases:
-        """X as cases that remember nothing; what is `Cases` already stays as it is."""
+        """X as cases without a cache; `Cases` are returned as they are."""
         if isinstance(X, Cases):
             return X
         whole = _Whole(containers.as_container(X), None)
@@ -73,6 +74,9 @@ class Cases:
         self._whole = _Whole(state["data"], state["memory"])
         self.data, self._places = self._whole.data, np.arange(containers.count(state["data"]))
 
+    def __repr__(self) -> str:
+        return f"Cases({len(self)} of {type(self.data).__name__})"
+
     def __len__(self) -> int:
         return containers.count(self.data)
 
@@ -83,7 +87,7 @@ class Cases:
         return (len(self),) if shape is None else tuple(shape)
 
     def __getitem__(self, index: Any) -> Any:
-        """One case for a number; cases that share what is remembered for positions, a slice or a mask."""
+        """One case for a number; for positions, a slice or a mask, cases with the same cache."""
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # as scikit-learn picks rows
             index = index[0]
         rows = np.arange(len(self))[index]
@@ -98,11 +102,11 @@ class Cases:
         return np.asarray(self.data, dtype=dtype)
 
     def take(self, rows: Array) -> Cases:
-        """The cases at these rows. They share what is remembered."""
+        """The cases at these rows, with the same cache."""
         return self._picked(self._whole, containers.take(self.data, rows), self._places[rows])
 
     def take_columns(self, columns: Array) -> Cases:
-        """The same cases with some of the columns of their array or table. Nothing is remembered about them."""
+        """The cases with some columns of their array or table, without a cache."""
         return Cases.of(containers.take_columns(self.data, columns))
 
     def keep(self, rows: Array) -> Any:
@@ -112,18 +116,18 @@ class Cases:
 
     @property
     def remembers(self) -> bool:
-        """Whether `remember` keeps what it computes."""
+        """Whether `remember` caches what it computes."""
         return self._whole.memory is not None or isinstance(self.data, Collection)
 
     def remembering(self) -> Cases:
-        """The same cases, which remember what `remember` computes about them and about what is picked from them."""
+        """The same cases with a cache for `remember`, which cases picked from them share."""
         if self.remembers:
             return self
         n = len(self)
         return self._picked(_Whole(self.data, Memory(n)), self.data, np.arange(n))
 
     def remember(self, things: tuple[Any, ...], compute: Callable[[Cases], Any]) -> Any:
-        """``compute(cases)``, one row per case; cases that remember compute only rows that they do not have.
+        """``compute(cases)``, one row per case; rows in the cache are not computed again.
 
         `things` are what computes the rows, and its parameters; see `Computation`.
         """
@@ -139,11 +143,14 @@ class Cases:
             lambda positions: digest_cases(self.data, positions),
         )
 
-    def collection(self, collect: Callable[[Any], Collection]) -> Collection:
-        """The cases as the collection that ``collect(data)`` makes of them, the same one for all that is picked."""
-        if isinstance(self.data, Collection):
+    def given_to(self, part: Any) -> Any:
+        """The cases as a feature or a classifier takes them: the data, or the collection that the part makes of it.
+
+        All parts get the same collection, so that images in an array are read, measured and embedded once.
+        """
+        if isinstance(self.data, Collection) or not isinstance(part, Collects):
             return self.data
-        return self._whole.collection(collect)[self._places]
+        return self._whole.collection(part.collect)[self._places]
 
     @property
     def can_change(self) -> bool:

@@ -1,4 +1,4 @@
-"""Collections: cases that read, remember and change themselves."""
+"""Collections: cases with their own methods for reading, caching and changing them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memclf.cases.memory import Memory
 
 
 class Collection(ABC):
-    """Cases that know how to read, remember and change themselves, such as images in files."""
+    """Base of cases with their own reading, caching and changing, such as images in files."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -24,11 +24,11 @@ class Collection(ABC):
 
     @abstractmethod
     def remembered(self, memory: Memory | None = None) -> Self:
-        """The same cases, each read once and described once. Rows are kept in `memory`, by default in a new one."""
+        """The same cases, each read and described once; `memory` (None: a new one) holds the rows."""
 
     @abstractmethod
     def compute_once(self, what: Computation, compute: Callable[[Self], Any]) -> Any:
-        """``compute(cases)``, one row per case; a remembered collection computes only rows that it does not have."""
+        """``compute(cases)``, one row per case; rows in the memory are not computed again."""
 
     @abstractmethod
     def loaded(self) -> Self:
@@ -47,7 +47,7 @@ class Collection(ABC):
         """The same cases under a corruption."""
 
     def corruption_labels(self) -> dict[str, dict[str, Any]]:
-        """The label, family and row (in reports) of each corruption, by name; {} where there are none."""
+        """Label, family and row in reports of each corruption, by name; {} if there are none."""
         return {}
 
     @abstractmethod

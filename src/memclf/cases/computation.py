@@ -1,4 +1,4 @@
-"""What computes rows about cases: when two of them compute the same, in this process and in later ones."""
+"""Computations: what computes rows about cases, and when two of them compute the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IDLE = ("n_jobs", "verbose")  # parameters that change no number
 
 
 class Computation:
-    """What computes rows about cases: functions, estimators with all they learned, or a name that says it all.
+    """What computes rows about cases: functions, fitted estimators, or a name for both.
 
     Computations are equal if they compute the same. Classes and functions count as equal if they are the same object,
     everything else by content. What cannot be hashed (a lock, an open file) is equal to itself alone.
@@ -53,7 +53,7 @@ class Computation:
         return ", ".join(_name(state[0] if isinstance(state, tuple) else state) for state in self._states)
 
     def lasting_key(self) -> str | None:
-        """The same in every process for what computes the same; None if that cannot be told.
+        """A key that is the same in every process for the same computation; None if there is none.
 
         It depends on the parameters, on what was learned, and on the code: the byte code of classes and functions, and
         of the functions, classes and values that they name. Of installed packages the version counts. What holds an
@@ -76,7 +76,7 @@ class _NoLastingKeyError(Exception):
 
 
 class _StateHasher(NumpyHasher):
-    """joblib's hash of content, except that classes and functions are collected instead of being named."""
+    """joblib's hash of content that collects classes and functions instead of naming them."""
 
     def __init__(self) -> None:
         super().__init__("md5")
@@ -134,7 +134,7 @@ def _name(thing: Any) -> str:
 
 
 def _describe_code(code: list[Any]) -> Iterator[str]:
-    """What classes and functions do, and what they name does, as texts that are the same in every process."""
+    """Texts for the code of classes and functions, the same in every process."""
     queue, known = list(code), {id(each) for each in code}
     while queue:
         thing = queue.pop(0)
@@ -213,7 +213,7 @@ def _digest_package() -> str:
 
 
 def _is_own(module: str | None) -> bool:
-    """Whether a module belongs to the user's own code, and not to memclf, another installed package or Python."""
+    """Whether a module is the user's code, not Python's nor that of an installed package."""
     package = str(module).partition(".")[0]
     if package == "memclf" or package in sys.stdlib_module_names:
         return False

@@ -1,8 +1,9 @@
-"""Containers of cases: arrays, tables, sparse matrices, lists. Counting, picking and stacking them."""
+"""Containers of cases (arrays, tables, sparse matrices, lists): counting, picking, stacking."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -37,12 +38,14 @@ def as_container(X: Any) -> Any:
         return X.tocsr()
     if isinstance(X, (str, bytes, dict)):
         raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
+    if isinstance(X, Number):
+        raise TypeError(f"X must hold several cases, as an array, a table or a list; got {X!r}")
     # Anything may hold cases; numpy's protocol turns what has no rows to pick (an xarray, a tensor) into an array.
     return X if hasattr(X, "__getitem__") or not hasattr(X, "__array__") else np.asarray(X)
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
-    """Remember the columns of tables and arrays in training, and hold later ones against them."""
+    """Store the columns of tables and arrays in training, and compare later ones with them."""
     # Lists and collections of images have no dimensions, and no columns to check.
     if getattr(X, "ndim", None) == 2 and not (reset and 0 in X.shape):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -57,8 +60,13 @@ def is_table(cases: Any) -> bool:
     return isinstance(cases, Table)
 
 
+def row_label(case: Any) -> Any:
+    """The index label of the one row of a table or series of pandas; None for everything else."""
+    return case.index[0] if type(case).__module__.startswith("pandas.") else None
+
+
 def as_sequence(cases: Any) -> Any:
-    """Cases one by one: rows of an array stay rows, rows of a table become dictionaries, the rest is kept."""
+    """Cases one by one: rows of a table become dictionaries, all others stay as they are."""
     if is_table(cases):
         # Polars and pandas have different names for it, and neither need be installed.
         return object_array(cases.to_dicts() if hasattr(cases, "to_dicts") else cases.to_dict("records"))
@@ -95,6 +103,6 @@ def stack(parts: list[Any]) -> Any:
 
 
 def take_if_per_case(value: Any, rows: Array, n: int) -> Any:
-    """The entries of a fit parameter that belong to these rows of n; a value that is not one per case is kept whole."""
+    """The entries of a fit parameter for these rows of n; all of it if it is not one per case."""
     per_case = isinstance(value, Sized) and not isinstance(value, (str, bytes, Mapping)) and len(value) == n
     return take(value, rows) if per_case else value

@@ -31,7 +31,7 @@ def digest_content(value: Any) -> Content:
 
 
 def same_content(one: Content, other: Content) -> bool:
-    """Whether the plain data is equal and the other objects are the same, or equal in all they hold."""
+    """Whether the plain data is equal, and the other objects are the same or hold the same."""
     (digest, objects), (other_digest, others) = one, other
     if digest != other_digest or len(objects) != len(others):
         return False
@@ -39,7 +39,7 @@ def same_content(one: Content, other: Content) -> bool:
 
 
 def digest_cases(data: Any, rows: Array) -> list[str | None]:
-    """A digest of each case at these rows of an array, table, sparse matrix or list; None: it is no plain data.
+    """A digest of each case at these rows; None for a case that is no plain data.
 
     The index of a table belongs to its rows: a feature may look it up elsewhere.
 

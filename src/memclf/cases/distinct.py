@@ -1,4 +1,4 @@
-"""Cases with the same description are one case: which descriptions are distinct, in a reproducible order."""
+"""Distinct descriptions, in a reproducible order: equal descriptions count as one case."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from memclf.cases.containers import count
 
 
 def distinct(descriptions: Any) -> tuple[Array, Array]:
-    """Indices of the first case of each distinct description, and for every case the number of its group.
+    """The first case of each distinct description, and for every case the number of its group.
 
     For numeric descriptions the groups come in an order that depends on the descriptions alone, so whatever
     works through them in order (or draws from them with a seed) does not depend on the order of the rows. Nor does
     the last bit of a description, which differs between processors, change it by more than a swap of neighbours.
-    Descriptions that cannot be told apart safely (unhashable objects) are all kept.
+    Descriptions that cannot be compared safely (unhashable objects) all count as distinct.
 
     >>> first, group = distinct(np.array([[1.0], [2.0], [1.0]]))
     >>> len(first), bool(group[0] == group[2])
@@ -55,7 +55,7 @@ def _in_order(place: Array, key: Array, first: Array, group: Array) -> tuple[Arr
 
 
 def _direction(d: int) -> Array:
-    """A fixed direction in d dimensions. Along it, a last bit moves a case past its neighbours at most."""
+    """A fixed direction in d dimensions, along which a last bit swaps neighbours at most."""
     return np.random.default_rng(0).uniform(0.5, 1.0, d)
 
 
@@ -86,7 +86,7 @@ def _distinct_sparse(rows: Any) -> tuple[Array, Array]:
 
 
 def _mixed(words: Array) -> Array:
-    """A 64-bit key per row that depends on its values only (splitmix64 steps, column after column)."""
+    """A 64-bit key per row that depends on its values only (splitmix64, column by column)."""
     key = np.zeros(len(words), dtype=np.uint64)
     for column in words.T:
         key = (key ^ column) + np.uint64(0x9E3779B97F4A7C15)

@@ -1,4 +1,4 @@
-"""What was computed about cases is remembered, so that no case is described twice."""
+"""A cache of what was computed about cases, so that no case is described twice."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ ROOM = 2**30  # bytes of rows that a memory holds; the rows used last always sta
 
 
 class Memory:
-    """Rows that were computed about n cases, by what computed them. With a store, also on disk, by content.
+    """A cache of rows about n cases, by what computed them; with a store, also on disk.
 
-    Rows of the computation that was not used for the longest time are forgotten when there is no room. So features
+    Rows of the computation that was not used for the longest time are removed when there is no room. So features
     that learn something else in every fold do not fill the memory.
 
     Parameters
@@ -92,7 +92,7 @@ class Memory:
             return compute(positions)
         key = what.lasting_key()
         if key is None:
-            self._warn(f"{what} is not kept in {self.store.folder}: its code or its state cannot be told from content")
+            self._warn(f"{what} is not stored in {self.store.folder}: its code or state cannot be hashed by content")
             return compute(positions)
         names = self._names(key, version, places, positions, digests)
         rows: list[Any] = [None] * len(names)
@@ -116,7 +116,7 @@ class Memory:
     def _names(
         self, key: str, version: Hashable, places: Array, positions: Array, digests: Digests
     ) -> list[bytes | None]:
-        """The names of cases in the store, None for a case whose content cannot be told."""
+        """The names of cases in the store, None for a case without a digest."""
         known = self._digests.setdefault(version, {})
         new = np.array([position for position in positions if int(places[position]) not in known], dtype=np.intp)
         if len(new):
@@ -156,7 +156,7 @@ class _Rows:
             self.size += _bytes(found)
             self.parts += [found] if len(missing) else []
             if len(missing) == len(places):
-                return take(found, np.arange(len(places)))  # a copy: what is remembered must not change
+                return take(found, np.arange(len(places)))  # a copy: the cache must not change
         if len(self.parts) > 1:
             self.parts = [stack(self.parts)]
         return take(self.parts[0], self.position[places])

@@ -1,8 +1,9 @@
-"""Rows of numbers on disk, shared by processes: one SQLite file in a folder, bounded, least recently used go first."""
+"""Rows of numbers on disk, shared by processes: one SQLite file of limited size in a folder."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import sqlite3
 import time
@@ -36,7 +37,7 @@ COMMIT;
 
 
 class Row(NamedTuple):
-    """What was computed about one case: a row of an array of numbers, or an item, of any type, of a list of items."""
+    """What was computed about one case: a row of numbers, or an item of any type."""
 
     value: Any
     is_item: bool
@@ -47,7 +48,7 @@ class Store:
 
     A write is one transaction: a process that is killed leaves nothing half written, and its lock ends with it. Every
     entry has a checksum; a damaged entry or a damaged file counts as absent. Where the folder cannot be used (a full
-    disk, no permission), nothing is kept, with a warning.
+    disk, no permission), nothing is stored, with a warning.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ class Store:
         return found
 
     def put(self, rows: Iterable[tuple[bytes, Row]]) -> None:
-        """Keep rows under names. Rows that are no numbers are left out."""
+        """Store rows under names. Rows that are no numbers are left out."""
         now = time.time()
         coded = [(name, _encode(row)) for name, row in rows]
         sized = [(name, *found, len(found[1]) + OVERHEAD, now) for name, found in coded if found is not None]
@@ -119,7 +120,7 @@ class Store:
         connection.executemany("DELETE FROM entries WHERE name = ?", oldest)
 
     def _run(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do something with the file. A connection per call: none is shared by threads or inherited by processes."""
+        """Call `work` with a new connection, which no other thread or process uses."""
         try:
             try:
                 self._connect(work)
@@ -129,14 +130,14 @@ class Store:
                 self._discard()
                 self._connect(work)
         except (sqlite3.Error, OSError) as error:
-            warnings.warn(f"nothing is kept in {self.folder}: {error}", stacklevel=2)
+            warnings.warn(f"nothing is stored in {self.folder}: {error}", stacklevel=2)
 
     def _connect(self, work: Callable[[sqlite3.Connection], None]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.file, timeout=WAIT, isolation_level=None)) as connection:
             with suppress(sqlite3.OperationalError):  # another process is changing the mode, which stays with the file
                 connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for a writer
-            connection.execute("PRAGMA synchronous = OFF")  # after a power failure, checksums tell what is damaged
+            connection.execute("PRAGMA synchronous = OFF")  # after a power failure, checksums show what is damaged
             if not connection.execute("SELECT * FROM sqlite_master WHERE name = 'subtract_size'").fetchall():
                 connection.executescript(SCHEMA)
             work(connection)
@@ -162,31 +163,38 @@ def _writing(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _encode(row: Row) -> tuple[str, bytes, bytes] | None:
     """The kind of a row, its numbers and a checksum; None if it is no row of numbers."""
-    value = row.value
-    if isinstance(value, (np.ndarray, np.generic)):
-        holder = "array" if isinstance(value, np.ndarray) else "scalar"
-    elif type(value) in (float, int, bool):
-        holder = "number"
-    elif type(value) in (list, tuple) and all(type(each) is float for each in value):
-        holder = type(value).__name__
-    else:
+    holder = type(row.value).__name__ if type(row.value) in (list, tuple) else "one"
+    parts = [_encode_numbers(each) for each in ([row.value] if holder == "one" else row.value)]
+    if any(part is None for part in parts):
         return None
-    numbers = np.asarray(value)
+    kind = " ".join(["item" if row.is_item else "row", holder, *[part[0] for part in parts if part is not None]])
+    content = b"".join([part[1] for part in parts if part is not None])
+    return kind, content, _control(kind, content)
+
+
+def _encode_numbers(value: Any) -> tuple[str, bytes] | None:
+    """The type of a number or an array of numbers, and its bytes; None if it is something else."""
+    kinds = {np.ndarray: "array", np.generic: "scalar", bool: "number", int: "number", float: "number"}
+    kind = next((name for each, name in kinds.items() if isinstance(value, each)), None)
+    numbers = np.asarray(value) if kind is not None else np.empty(0, dtype=object)
     if numbers.dtype.kind not in "fiub":
         return None
-    kind = f"{'item' if row.is_item else 'row'} {holder} {numbers.dtype.str} {' '.join(map(str, numbers.shape))}"
-    content = numbers.tobytes()
-    return kind, content, _control(kind, content)
+    return ",".join([str(kind), numbers.dtype.str, *map(str, numbers.shape)]), numbers.tobytes()
 
 
 def _decode(kind: Any, content: Any, control: Any) -> Row | None:
     if not (isinstance(kind, str) and isinstance(content, bytes)) or _control(kind, content) != control:
         return None
-    place, holder, dtype, *shape = kind.split()
-    value: Any = np.frombuffer(content, dtype=np.dtype(dtype)).reshape([int(side) for side in shape]).copy()
-    if holder != "array":
-        value = value[()] if holder == "scalar" else value.tolist()
-    return Row(tuple(value) if holder == "tuple" else value, place == "item")
+    place, holder, *parts = kind.split()
+    values: list[Any] = []
+    for part in parts:
+        name, dtype, *shape = part.split(",")
+        sides = [int(side) for side in shape]
+        numbers = np.frombuffer(content, np.dtype(dtype), math.prod(sides)).reshape(sides)
+        content = content[numbers.nbytes :]
+        values.append(numbers.copy() if name == "array" else numbers[()] if name == "scalar" else numbers.item())
+    value = values[0] if holder == "one" else tuple(values) if holder == "tuple" else values
+    return Row(value, place == "item")
 
 
 def _control(kind: str, content: bytes) -> bytes:

@@ -42,7 +42,7 @@ CONSTRAINTS: dict[str, Any] = {
 
 
 def check_settings(params: Mapping[str, Any]) -> FitSettings:
-    """The parameters as a fit needs them; refuses those that contradict each other, before any work is done."""
+    """The parameters as a fit needs them; an error if some contradict each other."""
     given = dict(params)
     resolve_similarity(given["similarity"])
     if given["estimator"] is not None:

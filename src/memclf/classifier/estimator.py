@@ -1,4 +1,4 @@
-"""The estimator: its parameters, its fitted attributes, and what scikit-learn asks of it."""
+"""The estimator: its parameters, its fitted attributes, and scikit-learn's methods."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _gives_probabilities(clf: MemoryClassifier) -> bool:
 
 
 class MemoryClassifier(ClassifierMixin, BaseEstimator):
-    """A case goes to its most similar memory, and the classifier trained in that memory's cluster answers.
+    """Sends a case to its most similar memory; the classifier of that memory's cluster answers.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What makes the answer: the local classifier, as in the paper; or its probabilities times the label distribution
         of the memory, ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
     min_trust : float
-        Where the features themselves trust a description less than this (from 0 to 1; see
+        Where the trust of the features in a description is less than this (from 0 to 1; see
         `memclf.vision.features.ImageFeatures.trust`), the case goes to no memory but to the `fallback`. 0: they are
-        not asked.
+        not called.
     cv : int, splitter or list of (rows to fit on, rows held out)
         Folds of training cases, held out in turn, from which an answer rule learns; each costs a fit of the whole.
         Conformal thresholds are learned on folds in which only memories are chosen anew, so that a number means at
         least ten there. Where several cases are of one object (repeated measurements, lesions of one face), give
-        ``fit(X, y, groups=...)``: otherwise a case is judged by what was fitted to its twins, and of new objects,
+        ``fit(X, y, groups=...)``: otherwise a case is held out from fits that include its twins, and of new objects,
         measured three times each, half and more may be answered unknown at ``unknown_rate=0.05``
         (docs/competence.md).
     random_state : int, RandomState or None
@@ -133,7 +133,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     cluster_counts_ : ndarray of shape (n_memories, n_classes)
         Training cases of each class in each cluster.
     label_distributions_ : ndarray of shape (n_memories, n_classes)
-        The counts as probabilities: what the memories themselves say.
+        The counts as probabilities, which the rule "product" combines with the classifiers'.
     frequencies_ : ndarray
         How common each class is.
     pool_ : Pool
@@ -231,7 +231,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
-        """Describe the cases, choose memories among them, and fit a classifier in each memory's cluster.
+        """Describe the cases, choose memories, and fit a classifier in each memory's cluster.
 
         Parameters
         ----------
@@ -277,7 +277,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _route_params(self, weight: Array | None, params: dict[str, Any]) -> dict[str, Any]:
-        """What goes to the estimators' fit, by scikit-learn's metadata routing when that is switched on."""
+        """Parameters for the estimators' fit, by scikit-learn's metadata routing if it is on."""
         if weight is not None:
             params = {"sample_weight": weight, **params}
         if not routing_enabled() or not params:
@@ -317,7 +317,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return compare_memories(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
 
     def answers(self, X: Any, routes: Routes | None = None) -> Answers:
-        """Labels, probabilities, routes and what the answers are made of, in one pass over the cases.
+        """Labels, probabilities, routes and the parts of the answers, in one pass over the cases.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return parts.answer.answer(parts, cases, parts.route(cases) if routes is None else routes, **wanted)
 
     def predict(self, X: Any) -> Array:
-        """The answer for each case, or what `fallback` says where no threshold is met."""
+        """The answer for each case, that of `fallback` where no threshold is met."""
         return self._answer(X, probabilities=False).labels
 
     @available_if(_gives_probabilities)

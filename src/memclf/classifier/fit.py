@@ -1,4 +1,4 @@
-"""One fit: similarity, memories, thresholds, clusters, local classifiers. For the whole and for each fold."""
+"""One fit: similarity, memories, thresholds, clusters, local classifiers."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class StageOne:
-    """What sends cases to memories. See `MemoryClassifier` for the fitted attributes of the same names."""
+    """The fitted parts that route cases; `MemoryClassifier` documents them by the same names."""
 
     similarity: Any
     search_result: MemorySearchResult
@@ -144,7 +144,7 @@ class StageOne:
 
 @dataclass(frozen=True)
 class FittedParts(StageOne):
-    """All that a fit makes. `MemoryClassifier` copies these to its fitted attributes of the same names."""
+    """All fitted parts, which `MemoryClassifier` copies to attributes of the same names."""
 
     measurements: Array | None
     classes: Array
@@ -254,7 +254,7 @@ def _find_classes(y: Array, counted: Array) -> Array:
 
 
 def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
-    """The numbers that an expert feature measured on the memories, in relation to all training cases."""
+    """What an expert feature measures on the memories when it is given all training cases."""
     _, measured = find_measurements(stage_one.similarity, cases)
     return None if measured is None else np.asarray(measured[stage_one.memory_indices])
 
@@ -262,7 +262,7 @@ def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
 def _fit_classifiers(
     settings: FitSettings, data: TrainingData, stage_one: StageOne, seeds: Seeds
 ) -> tuple[pool.Pool, Any, Any]:
-    """The local classifiers, the global one if it is needed, and the one for cases that no memory answers."""
+    """The local classifiers, the global one if it is needed, and the fallback."""
     template = pool.default_estimator() if settings.estimator is None else settings.estimator
     q, counted, cases, y = len(stage_one.memory_indices), data.counted, data.cases, data.y
     members = [counted[stage_one.labels[counted] == k] for k in range(q)]
@@ -298,8 +298,15 @@ def _fit_classifiers(
 
 
 def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown_rate: float | None) -> None:
-    """Warn when the memories stand for nothing, or for everything."""
-    q, n = len(parts.memory_indices), parts.search_result.n_distinct
+    """Warn when the memories stand for single cases, or one stands for all."""
+    q, n, every = len(parts.memory_indices), parts.search_result.n_distinct, len(parts.labels)
+    if n == 1 and every >= ENOUGH_TO_JUDGE:
+        warnings.warn(
+            f"all {every} cases have the same description, so similarity tells nothing apart. Look at what the "
+            "similarity describes",
+            MemoriesWarning,
+            stacklevel=3,
+        )
     if n_memories is not None or n < ENOUGH_TO_JUDGE:
         return
     if q > n / 2:
@@ -323,7 +330,7 @@ def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown
 
 
 def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
-    """Warn when `min_trust` is set and the features cannot tell how far to trust them."""
+    """Warn when `min_trust` is set and the features have no measure of trust."""
     if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
         warnings.warn(
             f"min_trust={parts.min_trust:g} has no effect: the features of the similarity cannot tell how far to trust "

@@ -1,4 +1,4 @@
-"""How training cases are cut into folds: classes spread evenly, groups kept together, or as the user says."""
+"""Folds of training cases: stratified, by groups, or given by the user."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FoldPlan:
 
     @classmethod
     def create(cls, cv: Any, groups: Any, n: int) -> FoldPlan:
-        """What the user asks for, checked against the number of cases."""
+        """The plan for these parameters, checked against the number of cases."""
         if isinstance(cv, PredefinedSplit):  # it names rows, so it is a list: parts of the rows need translation
             cv = list(cv.split())
         if not isinstance(cv, (Integral, Splits)):
@@ -42,14 +42,14 @@ class FoldPlan:
         return cls(cv, None if groups is None else _as_groups(groups, n))
 
     def at_least(self, number: int, counted: Array) -> FoldPlan:
-        """The same, but in at least so many folds if a number was asked for, as far as cases and groups go."""
+        """The plan with at least this number of folds, if `cv` is a number and cases suffice."""
         if not isinstance(self.cv, Integral):
             return self
         most = len(counted) // 2 if self.groups is None else len(np.unique(self.groups[counted]))
         return replace(self, cv=max(int(self.cv), min(number, most)))
 
     def split(self, y: Array, counted: Array, seed: int | None, *, classes: bool = True) -> Pairs:
-        """Pairs of rows to fit on and rows held out, among those that count; each in ascending order.
+        """Pairs of rows to fit on and rows held out, of the counted rows, in ascending order.
 
         `classes`: there must be two or more to fit on.
         """
@@ -73,7 +73,8 @@ class FoldPlan:
         cv = int(self.cv)
         if len(rows) < 2 * cv:
             raise ValueError(
-                f"{len(rows)} cases cannot be cut into cv={cv} folds to learn from; fewer folds or more cases"
+                f"{len(rows)} cases are too few for cv={cv} folds to learn from, which take at least {2 * cv}; give "
+                "more cases or fewer folds"
             )
         groups = None if self.groups is None else self.groups[rows]
         many = cv if groups is None else len(np.unique(groups))
@@ -95,7 +96,7 @@ class FoldPlan:
     def _by_splitter(self, y: Array, rows: Array) -> Pairs:
         extra = () if self.groups is None else (self.groups[rows],)
         try:
-            with warnings.catch_warnings():  # whether groups were ignored is seen below
+            with warnings.catch_warnings():  # `_check` finds groups that were ignored
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 cut = list(self.cv.split(np.zeros((len(rows), 1)), y[rows], *extra))
         except ValueError as error:

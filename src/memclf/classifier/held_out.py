@@ -1,7 +1,7 @@
-"""What is learned on held-out training cases: the answer rule, and thresholds that keep `unknown_rate`.
+"""What is learned on held-out training cases: the answer rule and conformal thresholds.
 
-The training cases are cut into folds. For each, a memory classifier is fitted without it and then asked about it.
-Nothing that a test case is judged by is learned from cases that the judged parts were fitted to.
+The training cases are cut into folds. For each, a memory classifier is fitted without it and then applied to it, so
+that no part is tested on cases that it was fitted to.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class FoldedFit:
 
 
 def learn_answer(fit: FoldedFit) -> None:
-    """Fit without each fold, and let the answer rule learn from the opinions about the fold."""
+    """Fit without each fold, and fit the answer rule to what these fits give for the fold."""
     pairs = fit.plan.split(fit.data.y, fit.data.counted, fit.seed)
     found = []
     for rest, held in track(pairs, total=len(pairs), what="fitting without each fold", verbose=fit.settings.verbose):
@@ -69,7 +69,7 @@ def learn_answer(fit: FoldedFit) -> None:
 
 
 def _observe(whole: FittedParts, parts: FittedParts, cases: Cases, held: Array) -> HeldOut:
-    """Opinions about held-out cases as they are and mildly changed, in the classes of the whole."""
+    """What `parts` give for held-out cases, as they are and mildly changed, by all classes."""
     versions = [cases]
     if cases.can_change:
         versions += [cases.perturbed(1000 + number) for number in range(parts.answer.versions)]
@@ -116,7 +116,9 @@ def _widths_of(stage_one: StageOne, counted: Array) -> Array | None:
 
 
 def measure_distances(fit: FoldedFit) -> Distances:
-    """Choose memories without each fold, and measure how far the fold is from them. No classifier is fitted.
+    """Choose memories without each fold, and measure the distance of the fold from them.
+
+    No classifier is fitted.
 
     Where clusters are small, memories that are found without a third of the cases can lie quite differently from those
     of the whole. Without a tenth they do not, so a number of folds means at least ten here.
@@ -140,7 +142,7 @@ def measure_distances(fit: FoldedFit) -> Distances:
 
 
 def find_conformal_thresholds(found: Distances, rate: float, strange_share: float, min_trust: float) -> Any:
-    """Thresholds that keep the promise of `unknown_rate`, and the part of the rate that is left for strange cases.
+    """Thresholds that keep `unknown_rate`, and the part of the rate left for strange cases.
 
     Cases whose descriptions are not trusted are unknown whatever the thresholds are: they come out of the same rate.
     `strange_share` of the rest is for cases that are strange to their classifier.

@@ -1,4 +1,4 @@
-"""``memclf bound``: what theory promises for a saved memory classifier."""
+"""``memclf bound``: bounds on the errors of a saved memory classifier."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def bound(
 
 
 def _read_kinds(asked: list[str]) -> list[str]:
-    """The kinds of bounds that were asked for, each once; "all" are those of the training cases."""
+    """The kinds of bounds that the options name, each once; "all": those of training cases."""
     parts = [TRAINING_KINDS if each == "all" else (each,) for each in asked]
     kinds = list(dict.fromkeys(each for part in parts for each in part))
     if unknown := [each for each in kinds if each not in KINDS]:

@@ -29,7 +29,7 @@ def fail(message: object, code: int = 1) -> NoReturn:
 
 
 def as_line(value: object) -> str:
-    """Text on one line, without codes that a terminal would obey."""
+    """Text on one line, without control codes of terminals."""
     return make_printable(" ".join(str(value).split()))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from memclf._numbers import Array
-from memclf.cases import containers
+from memclf.cases import Collection, containers
 from memclf.exceptions import MissingExtraError
 
 LABELS = ("label", "class", "target", "y")  # columns that may hold the labels, the first that exists counts
@@ -23,7 +23,7 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
     Parameters
     ----------
     clf : MemoryClassifier
-        Its memories tell what kind of cases it takes, its classes what type the labels have.
+        Its memories show what kind of cases it takes, its classes what type the labels have.
     path : Path
         A CSV table; a .npz file with the arrays X and y; for classifiers of images a folder with one subfolder per
         class, or a CSV file that lists images.
@@ -39,7 +39,10 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
         X, labels = _read_arrays(path, label or "y")
         if containers.is_table(memories):
             raise ValueError(f"the classifier was fitted on a table, and {path} names no columns; give a .csv file")
-        X = _as_images(X) if images else X
+        if images:
+            from memclf.vision import ImageCollection
+
+            X = ImageCollection(X)
     elif images and (path.is_dir() or suffix == ".csv"):
         X, labels = _read_images(path, label)
     elif suffix == ".csv" and (containers.is_table(memories) or np.ndim(memories) == 2):
@@ -72,7 +75,7 @@ def _as_float(value: Any) -> float | None:
         return None
 
 
-def _read_arrays(path: Path, label: str) -> tuple[Array, Array]:
+def _read_arrays(path: Path, label: str) -> tuple[Any, Array]:
     try:
         with np.load(path, allow_pickle=False) as found:  # a pickle runs code
             missing = [name for name in ("X", label) if name not in found]
@@ -147,7 +150,7 @@ def _takes_images(clf: Any) -> bool:
     """Whether its memories are images: a collection of them, or arrays of pixels."""
     memories = clf.memories_
     pixels = isinstance(memories, np.ndarray) and memories.dtype == np.uint8 and memories.ndim in (3, 4)
-    return pixels or type(memories).__name__ == "ImageCollection"
+    return pixels or isinstance(memories, Collection)
 
 
 def _read_images(path: Path, label: str | None) -> tuple[Any, Array]:
@@ -158,9 +161,3 @@ def _read_images(path: Path, label: str | None) -> tuple[Any, Array]:
         how = "one subfolder per class" if path.is_dir() else f"one of the columns {', '.join(LABELS)}, or --label NAME"
         raise ValueError(f"{path} has no labels: {how} would tell them")
     return found, found.labels
-
-
-def _as_images(X: Array) -> Any:
-    from memclf.vision import ImageCollection
-
-    return ImageCollection(X)

@@ -67,7 +67,7 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
 
 
 def print_warnings(folder: Path, console: Console) -> None:
-    """Print what is missing, the verdict and the cautions of the report, which is not always opened."""
+    """Print what is missing, the verdict and the cautions of the report."""
     from memclf.report.findings import cautions, headline
     from memclf.report.run import Run
 

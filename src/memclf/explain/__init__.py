@@ -1,4 +1,4 @@
-"""Why this answer: the remembered case behind it, in words, as a table, as a picture."""
+"""Explanations: the memory behind an answer, in words, as a table, as a picture."""
 
 from memclf.explain.evidence import Evidence
 from memclf.explain.explanation import Explanation, Explanations, explain_answers

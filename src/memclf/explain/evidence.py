@@ -1,4 +1,4 @@
-"""What a local classifier goes by, as far as it tells: weights or importances of the features of one case."""
+"""Evidence for one answer: weights or importances of features in the local classifier."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Evidence:
 
 
 def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[Evidence, ...]:
-    """The weightiest features for one case (a batch of one), or nothing if the estimator does not tell."""
+    """The features of largest weight for a batch of one case; () if there are no weights."""
     names = [str(name) for name in case.columns] if containers.is_table(case) else None
     shown, shown_memory = _row(case), _row(memory)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
@@ -69,9 +69,9 @@ def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[E
 
 
 def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:
-    # What a classifier tells of itself depends on its kind, and in an SVC on its kernel.
+    # Which weights a classifier has depends on its kind, and in an SVC on its kernel.
     coefficients = getattr(estimator, "coef_", None)
-    # A classifier that is not scikit-learn's need not say which classes it knows.
+    # A classifier that is not scikit-learn's need not have `classes_`.
     if coefficients is not None and np.ndim(coefficients) == 2 and answer in getattr(estimator, "classes_", ()):
         position = int(np.flatnonzero(estimator.classes_ == answer)[0])
         if len(coefficients) == 1:

@@ -1,4 +1,4 @@
-"""Why this answer: the remembered case behind it, how similar it is, and what its cluster holds."""
+"""Explanations of answers: the memory, its similarity, and the classes of its cluster."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Explanation:
     probabilities : dict or None
         The answer's probability for each class.
     evidence : tuple of Evidence
-        Features that weighed most, if the classifier tells.
+        Features of largest weight, if the classifier has weights.
     similarities : ndarray
         Similarity of the case to every memory.
     case
@@ -57,13 +57,11 @@ class Explanation:
     measured : tuple of (name, number of the case, number of the memory)
         For images described by an expert feature: what it measured.
     overlay : function or None
-        For images described by an expert feature: draws into an image what the feature saw there.
+        For images described by an expert feature: draws into an image what the feature measured.
     trusted : bool
         Whether the expert feature trusts its own description of the case.
-    familiar : bool
-        False where the case is too strange to the classifier of its memory to be answered.
     local, labels : dict or None
-        Where the classifier does not answer alone: what it says by itself, and what the labels of the memory say.
+        Where the classifier does not answer alone: its own probabilities, and those of the memory's labels.
     share, labels_share : float
         How much each of them counts in the answer; 0: not at all. The first is how much of its usual power the
         classifier has, the second the power of the labels.
@@ -76,7 +74,7 @@ class Explanation:
     rule : answer rule
         What made the answer; see `memclf.answers`.
     bound : Bound or None
-        What theory promises about the classifier, if it was computed; see `MemoryClassifier`.
+        The generalization bound of the classifier, if it was computed; see `MemoryClassifier`.
     """
 
     position: int
@@ -104,7 +102,6 @@ class Explanation:
     measured: tuple[tuple[str, float, float], ...] = ()
     overlay: Any = field(default=None, repr=False)
     trusted: bool = True
-    familiar: bool = True
     local_classifier: str = ""
     local: dict[Any, float] | None = None
     labels: dict[Any, float] | None = None
@@ -119,7 +116,7 @@ class Explanation:
 
     @property
     def promise(self) -> str:
-        """What theory promises, for all cases and for those of this memory; empty if it was not asked."""
+        """What `bound` guarantees for all cases and those of this memory; "" without a bound."""
         if self.bound is None:
             return ""
         own = None if self.answered_by in ("fallback", "none") else self.bound.promise_for(self.memory)
@@ -153,7 +150,7 @@ class Explanation:
         elif isinstance(self.case, (Collection, np.ndarray)) or sp.issparse(self.case):  # they do not fit into words
             return [(name, _short(here), _short(there)) for name, here, there in self.measured]
         else:
-            names, here, there = [""], [self.case[0]], [self.memory_case[0]]
+            names, (here, there) = [""], ([next(iter(case))] for case in (self.case, self.memory_case))
         return [(name, _short(a), _short(b)) for name, a, b in zip(names, here, there, strict=True)]
 
     def __str__(self) -> str:
@@ -196,7 +193,7 @@ class Explanation:
 
 
 class Explanations:
-    """Explanations of several cases: a list that prints as a table and shows as one in a notebook."""
+    """Explanations of several cases: a list that prints and shows as a table."""
 
     def __init__(self, items: list[Explanation]):
         self.items = items
@@ -222,7 +219,9 @@ class Explanations:
         """A data frame with one row per case (needs pandas)."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows(), index=[item.position for item in self.items])
+        labels = [containers.row_label(item.case) for item in self.items]
+        places = [item.position for item in self.items]
+        return pd.DataFrame(self.rows(), index=places if None in labels else labels)
 
     def __str__(self) -> str:
         if not self.items:
@@ -243,10 +242,10 @@ class Explanations:
 
 
 def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations:
-    """Explain the answers that fitted parts (`classifier.fit.FittedParts`) give about some cases.
+    """Explain the answers of `classifier.fit.FittedParts` for some cases.
 
-    Each case is described once, and each classifier that cases are sent to is asked once for labels and once for
-    probabilities (an answer rule that needs probabilities only asks for these alone).
+    Each case is described once, and each classifier that has cases is called once for labels and once for
+    probabilities (an answer rule that needs only probabilities calls for these alone).
     """
     Z = describe(parts.similarity, cases)
     block = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, Z)
@@ -316,7 +315,6 @@ def _explain_one(
         measured=() if measured is None else _measured(feature, measured[i], parts.measurements[k]),
         overlay=None if feature is None else feature.overlay,
         trusted=way.trusted,
-        familiar=way.familiar,
         local_classifier=_name(parts.pool.estimators[k]),
         local=named(found.local),
         labels=named(found.memory),
@@ -342,7 +340,10 @@ def _name(estimator: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        text = "missing" if value != value else f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    else:
+        text = str(value)
     return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
 
 

@@ -1,4 +1,4 @@
-"""An explanation as a picture: how similar the memories are, what the cluster holds, what the classifier says."""
+"""An explanation as a picture: similarities, classes of the cluster, probabilities."""
 
 from __future__ import annotations
 
@@ -68,9 +68,10 @@ def _name_answering(item: Any) -> str:
 
 
 def _image(case: Any, overlay: Any) -> Any:
-    """The case as an image, if it is one: a batch of one with two dimensions more, or with colours.
+    """The case as an image, None if it is none.
 
-    Where an expert feature described it, what the feature saw is drawn in.
+    An array is an image if it is a batch of one with two or three dimensions more. What an expert feature measured is
+    drawn into it.
     """
     if isinstance(case, Collection):
         return case[0] if overlay is None else overlay(case[0], case.info_of(0))

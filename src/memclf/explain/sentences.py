@@ -6,7 +6,7 @@ from typing import Any
 
 from memclf._numbers import reaches
 from memclf.answers.product import say_competence
-from memclf.cases import Collection
+from memclf.cases import Collection, containers
 
 UNMET = {
     "": "known",
@@ -17,7 +17,7 @@ UNMET = {
 
 
 def find_unmet(item: Any) -> str:
-    """What keeps the memory of an `Explanation` from answering, a key of `UNMET`: "" where nothing does."""
+    """Why the memory of an `Explanation` does not answer, a key of `UNMET`; "" if it does."""
     if item.known:
         return ""
     if not item.trusted:
@@ -28,6 +28,9 @@ def find_unmet(item: Any) -> str:
 def explain_in_a_sentence(item: Any) -> str:
     """Why this answer, or why unknown, for an `Explanation`."""
     name = item.memory_case.key(0) if isinstance(item.memory_case, Collection) else None
+    label = containers.row_label(item.memory_case)
+    if label is not None and label != item.memory_row:  # rows of a table are known by their index
+        name = f"index {label!r}"
     which = f"memory {item.memory} (training case {item.memory_row}{f', {name}' if name else ''})"
     near = f"similarity {item.similarity:.3f}, threshold {item.threshold:.3f}"
     unmet = find_unmet(item)

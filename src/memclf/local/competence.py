@@ -24,14 +24,15 @@ from memclf.cases import Cases
 from memclf.local.pool import GLOBAL, Pool
 from memclf.protocols import Embeds, gives_scores
 
-ENOUGH = 10  # cases that show what is usual; a smaller cluster is judged by all training cases
+ENOUGH = 10  # cases that show what is usual; a smaller cluster takes all training cases
 TINY = 1e-12
 
 
 class Detector(BaseEstimator):
-    """Base of detectors: `fit` to what a classifier was trained on, then `strangeness`, higher for stranger cases.
+    """Base of detectors, which measure how strange cases are to a classifier.
 
-    `looks_at` says what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
+    `fit` takes what the classifier was trained on; `strangeness` is higher for stranger cases.
+    `looks_at` names what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
     cases, or the cases themselves) or "scores" (one per class).
     """
 
@@ -39,7 +40,7 @@ class Detector(BaseEstimator):
     scale_ = 1.0
 
     def learn(self, R: Array, y: Array) -> Self:
-        """`fit`, and find out what is usual, so that detectors of different clusters speak in one unit.
+        """Fit, and find the scale that makes detectors of different clusters comparable.
 
         Distances are in units of the detector's own median, that of cases which it was not fitted to: a cluster may
         be wide or narrow, and small ones fit their own cases too well.
@@ -66,7 +67,7 @@ class Detector(BaseEstimator):
 
 
 class Mahalanobis(Detector):
-    """Distance to the nearest class mean, in units of the spread within classes (Lee et al., 2018).
+    """Distance to the nearest class mean, in units of the spread in classes (Lee et al. 2018).
 
     The covariance is shrunk (Ledoit and Wolf), so that it has an inverse however few cases there are. Directions in
     which training cases hardly vary weigh most: what leaves their subspace is strange.
@@ -158,24 +159,28 @@ def detector_for(wanted: Any) -> Detector | None:
     return DETECTORS[wanted]()
 
 
-def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any) -> Array | None:
+def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any, said: Array | None = None) -> Array | None:
     """What the detector looks at; None where the classifier shows nothing of it.
 
     A cluster of one class has a constant for a classifier, which has no embedding. Embeddings then come from the global
-    classifier (`stand_in`), and where there is none, the cases themselves are looked at.
+    classifier (`stand_in`), and where there is none, the cases themselves are looked at. `said` are the classifier's
+    probabilities of these cases, if they are known already.
     """
     if detector.looks_at == "embedding":
-        return embed(stand_in if _is_constant(estimator) else estimator, X)
+        shown = stand_in if _is_constant(estimator) else estimator
+        return embed(shown, Cases.of(X).given_to(shown))
+    X = Cases.of(X).given_to(estimator)
     if _is_constant(estimator):
         return None
     if gives_scores(estimator):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores
-    return 2 * np.log(np.maximum(estimator.predict_proba(X), TINY))  # so that less sure means less of it
+    said = estimator.predict_proba(X) if said is None else said
+    return 2 * np.log(np.maximum(said, TINY))  # so that less sure means less of it
 
 
 def embed(estimator: Any, X: Any) -> Array | None:
-    """What an estimator makes of the cases before it decides: one row of numbers per case, or None."""
+    """The input of an estimator's last step or layer: one row of numbers per case, or None."""
     if isinstance(estimator, Embeds):
         return np.asarray(estimator.embed(X), dtype=np.float64)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
@@ -201,7 +206,7 @@ def _is_constant(estimator: Any) -> bool:
 def fit_detectors(
     wanted: Detector | None, pool: Pool, stand_in: Any, cases: Cases, y: Array, labels: Array, counted: Array
 ) -> list[Any]:
-    """For each memory a detector fitted to what the memory's classifier was trained on; None where it sees nothing.
+    """For each memory a detector fitted to the training cases of its classifier, or None.
 
     Parameters
     ----------
@@ -223,7 +228,7 @@ def fit_detectors(
         rows = counted if k == GLOBAL else counted[home[labels[counted]] == k]
         rows = rows if len(rows) >= ENOUGH else counted
         estimator = pool.estimators[int(np.flatnonzero(home == k)[0])]
-        R = rows_for(wanted, estimator, stand_in, cases.take(rows).data)
+        R = rows_for(wanted, estimator, stand_in, cases.take(rows))
         found[k] = None if R is None else clone(wanted).learn(R, y[rows])
     if all(detector is None for detector in found.values()):
         warnings.warn(
@@ -235,9 +240,18 @@ def fit_detectors(
 
 
 def measure_strangeness(
-    detectors: list[Any], estimators: list[Any], stand_in: Any, cases: Cases, memory: Array
+    detectors: list[Any],
+    estimators: list[Any],
+    stand_in: Any,
+    cases: Cases,
+    memory: Array,
+    said: Array | None = None,
+    classes: Array | None = None,
 ) -> Array:
-    """How strange each case is to the classifier of its memory; NaN where there is no detector."""
+    """How strange each case is to the classifier of its memory; NaN where there is no detector.
+
+    `said` are the probabilities that the classifiers gave already, one column for each of `classes`.
+    """
     out = np.full(len(memory), np.nan)
     groups: dict[int, list[int]] = {}
     for k, detector in enumerate(detectors):
@@ -247,7 +261,10 @@ def measure_strangeness(
         rows = np.flatnonzero(np.isin(memory, members))
         if len(rows):
             k = members[0]
-            R = rows_for(detectors[k], estimators[k], stand_in, cases.take(rows).data)
+            own = None
+            if said is not None and classes is not None:
+                own = said[np.ix_(rows, np.searchsorted(classes, estimators[k].classes_))]
+            R = rows_for(detectors[k], estimators[k], stand_in, cases.take(rows), own)
             out[rows] = np.nan if R is None else detectors[k].judge(R)
     return out
 
@@ -275,7 +292,7 @@ class Calibration:
         return cls(strangeness[order], None if groups is None else shares(groups[order]))
 
     def competence(self, strangeness: Array) -> Array:
-        """Share of held-out training cases that are at least as strange, the case itself counted; from 0 to 1.
+        """Share of held-out training cases, and the case itself, that are at least as strange.
 
         Of groups, where cases come in groups, and the case is a group of its own.
         """
@@ -288,7 +305,7 @@ class Calibration:
         return np.asarray(len(self.held) - np.searchsorted(self.held, strangeness, side="left"))
 
     def excess(self, strangeness: Array) -> Array:
-        """Strangeness beyond the usual: 0 up to the median of held-out cases, 1 at their 90th percentile."""
+        """Strangeness beyond the usual: 0 to the median of held-out cases, 1 at the 90th percentile."""
         held = self.held[np.isfinite(self.held)]
         if not len(held):
             return np.zeros(len(strangeness))

@@ -1,6 +1,6 @@
-"""One estimator per memory: fitting each on its cluster, and asking those that cases are sent to.
+"""One estimator per memory: fitting each on its cluster, and predicting with them.
 
-The pool receives plain index arrays and knows nothing of similarities.
+The pool receives plain index arrays and does not depend on similarities.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def assign(members: list[Array], likeness: Array, least: int) -> Array:
         if not len(too_small):
             return home
         if len(heads) == 1:
-            return np.full(q, GLOBAL)  # all cases together are fewer than asked for
+            return np.full(q, GLOBAL)  # all cases together are fewer than the minimum
         loser = too_small[sizes[too_small].argmin()]
         others = heads[heads != loser]
         winner = others[first_largest(likeness[others, loser])]
@@ -125,7 +125,9 @@ def fit_pool(
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
-        jobs.append(delayed(_fit_one)(templates[k], cases.take(rows).data, y[rows], own, begin, seed, where))
+        jobs.append(
+            delayed(_fit_one)(templates[k], cases.take(rows).given_to(templates[k]), y[rows], own, begin, seed, where)
+        )
     if continued is None and any(_shares_backbone(template) for template in templates):
         raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
@@ -158,7 +160,7 @@ def _shares_backbone(estimator: Any) -> bool:
 
 
 def _shares(estimator: Any) -> bool:
-    """Whether classifiers that go on from this one hold parts of it, as networks whose last layer alone is trained."""
+    """Whether classifiers continued from this one share its backbone."""
     last = _last(estimator)
     return isinstance(last, SharesParts) and (bool(last.share_backbone) or last.train == "head")
 
@@ -237,7 +239,7 @@ def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[
         params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         cases, y = cases.take(rows), y[rows]
     try:
-        return _fitted(seeded(clone(estimator), seed), cases.data, y, params)
+        return _fitted(seeded(clone(estimator), seed), cases.given_to(estimator), y, params)
     except (TypeError, ValueError) as error:
         if remedy := remedy_for_data(cases.data, error):
             error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
@@ -281,8 +283,8 @@ def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
 
 
 def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int | None) -> Any:
-    """A copy of the global classifier, trained on with the cluster; None when it cannot be continued."""
-    if isinstance(begin, Continues):  # it knows best how, as networks do
+    """A copy of the global classifier, trained further on the cluster; None if it cannot be."""
+    if isinstance(begin, Continues):  # it has its own method, as networks do
         return begin.continued(X, y, seed=seed, **params)
     if isinstance(begin, Pipeline):  # its last step goes on, on what the steps before it make of the cases
         last = _continued(begin[-1], begin[:-1].transform(X) if len(begin) > 1 else X, y, params, seed)
@@ -307,7 +309,7 @@ def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Ar
     `branch` holds for every case the position in `estimators`, or -1 to leave `out` as it is. For
     probabilities, the columns of each estimator are put where `classes` has them.
     """
-    # Memories that share a classifier are asked together.
+    # A classifier that memories share is called once.
     number = {id(estimator): k for k, estimator in reversed(list(enumerate(estimators)))}
     shared = np.array([number[id(estimator)] for estimator in estimators], dtype=np.intp)
     chosen = np.where(branch >= 0, shared[branch], -1)
@@ -315,7 +317,7 @@ def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Ar
     embedded = _embed_together(estimators, asked, chosen, cases)
     for k in asked:
         rows = np.flatnonzero(chosen == k)
-        own = cases.take(rows).data
+        own = cases.take(rows).given_to(estimators[k])
         if k in embedded:
             answer = getattr(estimators[k], f"{method}_embedded")(embedded[k], own)
         else:
@@ -329,7 +331,7 @@ def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Ar
 
 
 def _embed_together(estimators: list[Any], asked: Array, chosen: Array, cases: Cases) -> dict[int, Array]:
-    """Embeddings of the cases of estimators that share a backbone, which are passed through it once, together."""
+    """Embeddings for the estimators that share a backbone, computed in one call."""
     by_backbone: dict[int, list[int]] = {}
     for k in asked.tolist():
         if isinstance(estimators[k], DecidesFromEmbeddings):
@@ -338,6 +340,7 @@ def _embed_together(estimators: list[Any], asked: Array, chosen: Array, cases: C
     for together in by_backbone.values():
         if len(together) > 1:
             rows = np.flatnonzero(np.isin(chosen, together))
-            E = estimators[together[0]].embed(cases.take(rows).data)
+            first = estimators[together[0]]
+            E = first.embed(cases.take(rows).given_to(first))
             found.update({k: E[chosen[rows] == k] for k in together})
     return found

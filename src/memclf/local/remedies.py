@@ -1,4 +1,4 @@
-"""What may help when an estimator fails: an estimator for this kind of data, or larger clusters."""
+"""What may help when an estimator fails: another kind of estimator, or larger clusters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGER_CLUSTERS = (
 
 
 def remedy_for_data(X: Any, error: Exception) -> str:
-    """What may help where an estimator fails because of what the cases hold; "" if it seems to fail otherwise."""
+    """What may help where the kind of data makes an estimator fail; "" for other failures."""
     message = str(error).lower()
     if (isinstance(X, Collection) or (isinstance(X, np.ndarray) and X.ndim > 2)) and "dim" in message:
         return (
@@ -26,7 +26,8 @@ def remedy_for_data(X: Any, error: Exception) -> str:
         )
     values = _as_numbers(X)
     if values is None and any(word in message for word in ("float", "dtype", "numeric", "number")):
-        first = "TfidfVectorizer()" if _are_texts(X) else "OneHotEncoder(handle_unknown='ignore')"
+        words = "(OneHotEncoder(handle_unknown='ignore'), make_column_selector(dtype_exclude='number'))"
+        first = "TfidfVectorizer()" if _are_texts(X) else f"make_column_transformer({words}, remainder='passthrough')"
         return (
             "The cases hold values that are not numbers, and this estimator takes numbers only. Give a pipeline that "
             f"turns them into numbers first, as make_pipeline({first}, LogisticRegression())."
@@ -42,7 +43,7 @@ def remedy_for_data(X: Any, error: Exception) -> str:
 
 
 def _as_numbers(X: Any) -> Array | None:
-    """All numbers of the cases, None if some are no numbers. Images count as numbers, and are not read for this."""
+    """All numbers of the cases, None if some are no numbers; images are not read for this."""
     if isinstance(X, Collection):
         return np.zeros(0)
     try:

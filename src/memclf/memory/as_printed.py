@@ -1,8 +1,8 @@
 """The paper's Algorithms 1 and 2 as printed, quirks included (`mode="paper"`).
 
-Kept apart from the corrected search, and plain rather than fast, so that it can be read beside the paper.
+It is separate from the corrected search, and plain rather than fast, so that it can be compared with the paper.
 The quirks: the search's result is thrown away and the first memories of the last round are returned; rounds
-are compared by score only; coverage is not kept; a case exactly at the threshold is not covered.
+are compared by score only; coverage is not enforced; a case exactly at the threshold is not covered.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def generate_initial_memories(columns: Columns, threshold: float, rng: np.random
 def generate_memories(
     columns: Columns, threshold: float, n_restarts: int, max_swaps: int, rng: np.random.Generator
 ) -> tuple[Array, list[Round]]:
-    """Algorithm 1. A neighbour is drawn as ``rng.integers(q)``, then ``rng.integers(n - q)`` among the rest."""
+    """Algorithm 1. It draws a memory (``rng.integers(q)``), then one of the n - q other cases."""
     rounds = []
     memories: list[int] = []
     for _ in range(n_restarts):

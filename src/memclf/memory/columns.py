@@ -18,13 +18,14 @@ from memclf.similarity.function import FunctionSimilarity
 
 BLOCK = 2**19  # numbers in one block of columns: 4 MB, small enough for the caches
 SHORT = 128  # columns of a description up to which comparing is bound by memory and exp, not by multiplication
-CACHED = 1000  # cases up to which the columns of a user's function are kept
-SLOW_RATE = 2e5  # comparisons per second below which a similarity is worth a word
+CACHED = 1000  # cases up to which the columns of a user's function are cached
+SLOW_RATE = 2e5  # comparisons per second below which the user is warned
 SLOW_SECONDS = 10.0
+SAMPLE = 12  # cases whose pairs are looked at to check a similarity
 
 
 class Columns:
-    """All that the search knows of the data: a column of similarities for any candidate it asks about."""
+    """The data as the search takes it: a column of similarities for any candidate."""
 
     def __init__(self, similarity: Any, Z: Any, rows: Array):
         self.similarity = similarity
@@ -34,7 +35,7 @@ class Columns:
         self.n_evaluations = 0
         self.lawful = is_lawful(similarity)
         self.short = isinstance(Z, np.ndarray) and Z.ndim == 2 and Z.shape[1] <= SHORT
-        # A user's function may be slow: with few cases each pair is compared once and kept.
+        # A user's function may be slow: with few cases each pair is compared once and cached.
         self.cached = not self.lawful and self.n <= CACHED
         self._kept: dict[int, Array] = {}
         self.batch = int(np.clip(BLOCK // max(1, self.n), 1, 64))
@@ -71,11 +72,11 @@ class Columns:
                 "itself 1, or lower the threshold."
             )
 
-    def check_lawful(self, threshold: float, sample: int = 12) -> None:
-        """Look at a few pairs of an unproven similarity, and say what follows from what is unusual."""
+    def check_lawful(self, threshold: float) -> None:
+        """Check a few pairs of a similarity that is not lawful, and warn of what is unusual."""
         if self.lawful:
             return
-        some = np.unique(np.linspace(0, self.n - 1, min(sample, self.n)).astype(np.intp))
+        some = np.unique(np.linspace(0, self.n - 1, min(SAMPLE, self.n)).astype(np.intp))
         block = self.compare(some, some)
         for i, position in enumerate(some):
             self.own(position, float(block[i, i]), threshold)
@@ -100,7 +101,7 @@ class Columns:
             )
 
     def announce(self, expected_columns: int) -> None:
-        """Say beforehand how long a slow similarity will take."""
+        """Warn before the search how long a slow similarity will take."""
         if self.lawful:
             return
         rate = self._rate(64)

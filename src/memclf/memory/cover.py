@@ -1,4 +1,4 @@
-"""First memories: enough of them that every case is within the threshold of one (paper, Algorithm 2).
+"""First memories: enough that every case is within the threshold of one (Algorithm 2).
 
 Each function returns positions of memories. `spread` and `greedy_spread` are for a fixed number of memories.
 """
@@ -17,7 +17,7 @@ TRIES = 4  # candidates per step of `spread`, as in greedy k-means++
 
 
 def random_cover(columns: Columns, threshold: float, rng: np.random.Generator) -> Array:
-    """A random uncovered case becomes a memory, again and again, until every case is covered.
+    """Add a random uncovered case to the memories, until every case is covered.
 
     The memory itself always counts as covered, so this ends for any threshold (spec, A8). Memories that the
     later ones have made superfluous are dropped.
@@ -39,7 +39,7 @@ def random_cover(columns: Columns, threshold: float, rng: np.random.Generator) -
 
 
 def _needed(memories: Array, covers: list[Array], n: int) -> Array:
-    """The memories without those whose cases the others cover as well, smallest covers dropped first."""
+    """The memories without those whose cases others cover; the smallest covers go first."""
     times = np.zeros(n, dtype=np.intp)
     for covered in covers:
         times[covered] += 1
@@ -52,7 +52,7 @@ def _needed(memories: Array, covers: list[Array], n: int) -> Array:
 
 
 def greedy_cover(columns: Columns, threshold: float, weights: Array) -> Array:
-    """The case that covers most of what is uncovered becomes a memory, again and again.
+    """Add the case that covers most uncovered cases to the memories, until all are covered.
 
     Compares all pairs about twice (never held together), and reaches the threshold with fewer memories.
     Among cases that cover equally much, the one more similar to what it covers wins.
@@ -76,7 +76,7 @@ def greedy_cover(columns: Columns, threshold: float, weights: Array) -> Array:
 
 
 def greedy_spread(columns: Columns, n_memories: int, weights: Array) -> Array:
-    """The case that raises the objective most becomes a memory, `n_memories` times (PAM's BUILD)."""
+    """Add the case that raises the objective most, `n_memories` times (PAM's BUILD)."""
     count = 0
 
     def worth(block: Array, best: Array) -> Array:
@@ -122,7 +122,7 @@ def _greedy(
 def spread(
     columns: Columns, n_memories: int, weights: Array, rng: np.random.Generator, given: Array | None = None
 ) -> Array:
-    """`n_memories` cases, each drawn with probability in proportion to how badly it is represented so far."""
+    """Draw `n_memories` cases, those that are less similar to memories with more probability."""
     memories = [] if given is None else [int(position) for position in given]
     best = columns.block(np.array(memories)).max(axis=0) if memories else np.zeros(columns.n)
     while len(memories) < n_memories:

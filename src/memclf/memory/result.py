@@ -38,37 +38,30 @@ class MemorySearchResult:
         For every case its similarity to that memory.
     objective : float
         Sum over the cases (times their weights) of their similarity to their memory: the paper's score.
-    cost : float
-        Total weight minus objective, for those who think in distances.
     coverage : float
         Share of the cases whose similarity reaches the threshold.
     uncovered : ndarray
         Rows of the cases that do not reach it.
     history : tuple of Round
         One entry per restart.
-    best_round : int
-        The restart that the memories come from.
     n_evaluations : int
         Comparisons of two descriptions that were made.
     n_distinct : int
         Cases that were left after merging those with identical descriptions.
-    threshold, mode
-        As asked for.
+    threshold : float
+        The threshold of the search.
     """
 
     indices: Array = field(repr=False)
     labels: Array = field(repr=False)
     similarity: Array = field(repr=False)
     objective: float
-    cost: float
     coverage: float
     uncovered: Array = field(repr=False)
     history: tuple[Round, ...] = field(repr=False)
-    best_round: int
     n_evaluations: int
     n_distinct: int
     threshold: float
-    mode: str
 
     @property
     def n_memories(self) -> int:

@@ -32,7 +32,7 @@ CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
 FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
-PAIRS = 250_000_000  # comparisons that judging candidates may take in each restart
+PAIRS = 250_000_000  # comparisons with candidates in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 
 CHOICES = {
@@ -72,9 +72,11 @@ def search_memories(
     random_state: Any = None,
     verbose: int | None = None,
 ) -> MemorySearchResult:
-    """Choose memories among described cases, with a fitted similarity; see `MemorySelector` for the parameters."""
+    """Choose memories among described cases; see `MemorySelector` for the parameters."""
     options = SearchOptions() if options is None else options
-    threshold = check_threshold(threshold)
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
+        raise ValueError(f"threshold must be a number in (0, 1], the least similarity that counts; got {threshold!r}")
+    threshold = float(threshold)
     n = containers.count(Z)
     if n == 0:
         raise ValueError("there are no cases to choose memories from (n_samples=0)")
@@ -112,8 +114,8 @@ def search_memories(
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
     search = _Search(columns, merged, threshold, q, cover, enforce, budget)
     with _threads_for(columns):
-        found, history, best = search.run(n_restarts, rng, verbose)
-    result = _result(columns, found, history, best, Z, weights, threshold, options.mode)
+        found, history = search.run(n_restarts, rng, verbose)
+    result = _result(columns, found, history, Z, weights, threshold)
     if enforce and len(result.uncovered):
         raise CoverageError(
             f"found no {'' if q is None else f'{q} '}memories that cover every case: {len(result.uncovered)} "
@@ -142,7 +144,7 @@ def _search_as_printed(
     n_restarts = options.n_restarts or RESTARTS
     columns.announce(n_restarts * swaps)
     found, history = generate_memories(columns, threshold, n_restarts, swaps, _generator(random_state))
-    return _result(columns, found, history, n_restarts - 1, Z, weights, threshold, options.mode)
+    return _result(columns, found, history, Z, weights, threshold)
 
 
 class _Search:
@@ -166,30 +168,30 @@ class _Search:
         self.enforce = enforce
         self.budget = budget
 
-    def run(self, n_restarts: int, rng: np.random.Generator, verbose: int | None) -> tuple[Array, list[Round], int]:
-        """The memories of the best restart, all restarts, and the number of the best.
+    def run(self, n_restarts: int, rng: np.random.Generator, verbose: int | None) -> tuple[Array, list[Round]]:
+        """The memories of the best restart, and all restarts.
 
         The best one has fewest memories, then the largest objective.
         """
         history: list[Round] = []
         best_key: tuple[float, ...] | None = None
-        best, best_memories = 0, np.array([], dtype=np.intp)
+        best = np.array([], dtype=np.intp)
         smallest_gain = rounding(self.weights)
         if self.cover == "greedy":
             start = self._first_memories(rng)
-        for number in track(range(n_restarts), total=n_restarts, what="searching memories", verbose=verbose):
+        for _ in track(range(n_restarts), total=n_restarts, what="searching memories", verbose=verbose):
             if self.cover == "random":
                 start = self._first_memories(rng)
             # Swaps keep the number of memories: a start with more of them than the best so far cannot win.
-            hopeless = best_key is not None and len(start) > history[best].n_memories
+            hopeless = bool(len(best)) and len(start) > len(best)
             memories, record = self._improve(start, rng, swaps=not (hopeless and self.n_memories is None))
             history.append(record)
             key: tuple[float, ...] = (record.n_memories, -round(record.objective / smallest_gain))
             if self.enforce:  # a restart that leaves cases uncovered never wins
                 key = (record.n_uncovered, *key)
             if best_key is None or key < best_key:
-                best_key, best, best_memories = key, number, memories
-        return best_memories, history, best
+                best_key, best = key, memories
+        return best, history
 
     def _first_memories(self, rng: np.random.Generator) -> Array:
         columns, q = self.columns, self.n_memories
@@ -206,7 +208,7 @@ class _Search:
         return covers.spread(columns, q, self.weights, rng, given=memories[:q])
 
     def _improve(self, start: Array, rng: np.random.Generator, *, swaps: bool) -> tuple[Array, Round]:
-        """Judge candidates one after the other against all memories, and take every swap that helps."""
+        """Try candidates one after the other in place of all memories, and take every gain."""
         columns = self.columns
         exchange = Exchange(start, columns.block(start), self.weights, self.threshold, enforce=self.enforce)
         first = exchange.objective
@@ -249,7 +251,7 @@ class _Search:
         return judged
 
     def _centres(self, exchange: Exchange, rng: np.random.Generator) -> Array:
-        """For each changed cluster the member that would serve it best, judged on a sample of its members."""
+        """For each changed cluster its best member as a memory, found on a sample of members."""
         size = min(int(np.sqrt(CENTRE_COLUMNS * self.columns.n / exchange.q)) + 1, CENTRE_SAMPLE)
         order = np.argsort(exchange.near, kind="stable")
         ends = np.cumsum(np.bincount(exchange.near, minlength=exchange.q))
@@ -290,14 +292,7 @@ def _shuffled_forever(n: int, rng: np.random.Generator) -> Iterator[int]:
 
 
 def _result(
-    columns: Columns,
-    found: Array,
-    history: list[Round],
-    best: int,
-    Z: Any,
-    weights: Array,
-    threshold: float,
-    mode: str,
+    columns: Columns, found: Array, history: list[Round], Z: Any, weights: Array, threshold: float
 ) -> MemorySearchResult:
     """Labels and coverage of all cases, those merged or left out of the search included."""
     indices = columns.rows[found]
@@ -310,26 +305,22 @@ def _result(
         labels[part] = first_best(block)
         near[part] = block[labels[part], np.arange(len(cases))]
     uncovered = np.flatnonzero(~reaches(near, threshold) & (weights > 0))
-    objective = float(near @ weights)
     return MemorySearchResult(
         indices=indices,
         labels=labels,
         similarity=near,
-        objective=objective,
-        cost=float(weights.sum()) - objective,
+        objective=float(near @ weights),
         coverage=1 - len(uncovered) / int((weights > 0).sum()),
         uncovered=uncovered,
         history=tuple(history),
-        best_round=best,
         n_evaluations=columns.n_evaluations + everyone.n_evaluations,
         n_distinct=columns.n,
         threshold=threshold,
-        mode=mode,
     )
 
 
 def _default_swaps(columns: Columns, q: int | None) -> int:
-    """2.5 % of the cases as in FasterCLARANS, within limits; beyond 250,000 cases, what a minute allows."""
+    """2.5 % of the cases as in FasterCLARANS, within limits; from 250,000 cases on, fewer."""
     n = columns.n
     if q == 1 and n <= GREEDY_CASES:
         return n  # a single memory is found by looking at every case
@@ -343,7 +334,7 @@ def _controller() -> Any:
 
 
 def _threads_for(columns: Columns) -> AbstractContextManager[Any]:
-    """One BLAS thread for short descriptions: waking others for each small block costs more than it brings.
+    """One BLAS thread for short descriptions, since more are slower for small blocks.
 
     Only in the main thread: OpenBLAS does not let another thread undo it.
     """
@@ -354,12 +345,6 @@ def _threads_for(columns: Columns) -> AbstractContextManager[Any]:
 
 def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-
-
-def check_threshold(value: Any, name: str = "threshold") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"{name} must be a number in (0, 1], the least similarity that counts; got {value!r}")
-    return float(value)
 
 
 def _check_count(name: str, value: Any, least: int) -> None:

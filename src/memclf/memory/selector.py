@@ -27,8 +27,8 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     """Choose memories among the cases; cluster and transform by similarity to them.
 
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
-    the cover finds. It never holds more than O(n q) numbers. As ``MemoryClassifier(search=...)`` it says how the
-    memories are searched; what they are searched for (similarity, threshold, number, seed) the classifier says.
+    the cover finds. It never holds more than O(n q) numbers. As ``MemoryClassifier(search=...)`` it sets how
+    memories are searched; the classifier sets similarity, threshold, number and seed.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         Z_g: how often to start anew. None: 5 with a random cover, which may find another number of memories each
         time, and 1 otherwise. The restart with fewest memories wins, then the one with the largest objective.
     max_swaps : int or None
-        Z_l: random candidates to judge in each restart, each against all memories at once (the centres of
-        clusters are judged besides). None: 2.5 % of the cases, at least 250 (more where that is cheap) and at
+        Z_l: random candidates to try in each restart, each against all memories at once (the centres of
+        clusters are tried besides). None: 2.5 % of the cases, at least 250 (more where that is cheap) and at
         most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is one random pair).
     mode : {"corrected", "paper"}
         "paper" follows the printed pseudo-code, quirks included; `n_memories`, `cover` and `coverage` have no place
@@ -122,7 +122,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         return SearchOptions(**{name: value for name, value in self.get_params(deep=False).items() if name in OPTIONS})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the memories among the rows of X. `y` is used only by similarities that learn from labels."""
+        """Choose the memories among the rows of X; `y` is for similarities that learn from it."""
         cases = Cases.of(X)
         containers.check_columns(self, cases.data, reset=True)
         self.similarity_ = prepare_similarity(self.similarity, self.n_jobs, self.verbose)

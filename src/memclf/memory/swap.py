@@ -1,4 +1,4 @@
-"""Exchanging a memory for a better one: the O(n + q) judgement of one candidate against all q memories.
+"""Swaps of a memory for a better one: the gains of a candidate for all q in O(n + q).
 
 The caches and the formula are those of FastPAM (Schubert and Rousseeuw 2021), turned from distances to
 similarities. For each case: its best memory `near` with similarity `best`, its next best `second` with
@@ -15,7 +15,7 @@ from memclf._numbers import TOLERANCE, Array, first_best, reaches, rounding
 
 
 class Exchange:
-    """A set of memories, ready to judge candidates and to swap them in.
+    """A set of memories that finds the gains of candidates and swaps them in.
 
     Memory is O(n q): the similarities of the q memories, and six numbers per case.
     """
@@ -49,7 +49,7 @@ class Exchange:
         return np.flatnonzero(~reaches(self.best, self.threshold))
 
     def gains(self, block: Array) -> Array:
-        """Change of the objective for each candidate (row of `block`) in place of each memory: shape (c, q).
+        """The gain of each candidate (row of `block`) in place of each memory, of shape (c, q).
 
         When coverage is enforced, swaps that leave more cases uncovered than before have gain -inf, and swaps
         that leave fewer come before all others.
@@ -100,7 +100,7 @@ class Exchange:
             self._sole_count = np.bincount(self._sole_near, minlength=self.q)
 
     def _newly_uncovered(self, block: Array) -> Array:
-        """How many more cases would be uncovered: those only memory k covers, less those the candidate does."""
+        """How many more cases would be uncovered: those only memory k covers, less the candidate's."""
         c = len(block)
         row, case = np.nonzero(reaches(block[:, self._sole], self.threshold))
         kept = np.bincount(row * self.q + self._sole_near[case], minlength=c * self.q).reshape(c, self.q)
@@ -109,7 +109,7 @@ class Exchange:
 
 
 def _two_best(block: Array) -> tuple[Array, Array, Array, Array]:
-    """Per column: row and value of the largest entry, row and value of the next (0 when there is none)."""
+    """Per column: row and value of the largest entry and of the next (0 if there is none)."""
     q, n = block.shape
     cases = np.arange(n)
     near = first_best(block)

@@ -1,4 +1,4 @@
-"""Zip archives that cannot harm: stored, not compressed, with plain members whose sizes add up."""
+"""Safe zip archives: uncompressed, with plain members whose sizes add up."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ZIP, NPY = (b"PK\x03\x04", b"PK\x05\x06"), b"\x93NUMPY"  # numpy reads a member 
 
 
 def open_archive(data: bytes, name: str, *, inner: bool = False) -> zipfile.ZipFile:
-    """The archive, after a check of its directory, that its members are whole, and what its arrays claim to be."""
+    """The archive, after a check of its directory, its members and the headers of arrays."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         members = archive.infolist()
     except Exception as error:
-        raise ModelFolderError(f"{name} is damaged or not what its name says: {error}") from error
+        raise ModelFolderError(f"{name} is damaged or no zip archive: {error}") from error
     if len(members) > MAX_MEMBERS:
         raise ModelFolderError(f"{name} has {len(members)} members, more than any model of memclf")
     if len({member.filename for member in members}) != len(members):
@@ -54,7 +54,7 @@ def read_member(archive: zipfile.ZipFile, member: str, name: str) -> bytes:
 
 
 def _check_array(data: bytes, name: str) -> None:
-    """Refuse an array whose header disagrees with the bytes behind it, or asks for Python objects."""
+    """Refuse an array whose header contradicts its size, or that holds Python objects."""
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)
@@ -71,7 +71,7 @@ def _check_array(data: bytes, name: str) -> None:
 
 
 def write_arrays(arrays: dict[str, Array]) -> bytes:
-    """What `np.savez` writes; an older numpy would save its `allow_pickle=False` as one more array."""
+    """What `np.savez` writes, whose older versions would save `allow_pickle` as an array."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, array in arrays.items():

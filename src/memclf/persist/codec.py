@@ -1,4 +1,4 @@
-"""Objects to JSON, arrays and estimators, and back. Nothing here runs code that a file names.
+"""Objects to JSON, arrays and estimators, and back, without running code from a file.
 
 JSON holds what JSON can; every other value is a dictionary with one key that starts with "$" and says what it
 is. Arrays go to one npz file, scikit-learn's objects to one skops file.
@@ -100,7 +100,7 @@ class Encoder:
         return dict(estimator.get_params(deep=False))
 
     def name_object(self, value: Any, prefix: str) -> tuple[str, bool]:
-        """The name of an object in this folder, and whether it is new. Several objects may hold the same one."""
+        """The name of an object in this folder, and whether it is new; an object has one name."""
         new = id(value) not in self._names
         if new:
             self._names[id(value)] = f"{prefix}{len(self._names)}", value

@@ -22,7 +22,7 @@ TRAINING_ONLY = ("callbacks",)  # parameters of a network that a fitted one no l
 
 
 class VisionEncoder(Encoder):
-    """An encoder that also knows images and networks."""
+    """An encoder for images and networks as well."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class VisionEncoder(Encoder):
 
 
 class VisionDecoder(Decoder):
-    """A decoder that also knows images and networks. `tensors` are those that the encoder collected."""
+    """A decoder for images and networks as well; `tensors` come from the encoder."""
 
     def __init__(self, *args: Any, tensors: Mapping[str, Any]):
         super().__init__(*args)

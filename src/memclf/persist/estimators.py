@@ -1,4 +1,4 @@
-"""The file of estimators, written by skops: saving it, and loading it after a look at what it names."""
+"""The skops file of estimators: saving it, and loading it after a check of its types."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def dump_parts(parts: Mapping[str, Any]) -> bytes:
 
 
 def load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
-    """The estimators in the content of a file, if all types are known or allowed and all numbers are sound."""
+    """The estimators in a file's content; an error unless types are allowed and numbers sound."""
     archive.open_archive(content, name).close()
     try:
         wanted, called = find_untrusted(content), _find_called(content) - allowed
@@ -44,7 +44,7 @@ def load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
     refused = sorted(wanted - allowed)
     if refused:
         raise UntrustedTypeError(
-            f"{name} wants types that are not on the list of memclf's and scikit-learn's own: {', '.join(refused)}. "
+            f"{name} needs types that are not on the list of memclf's and scikit-learn's own: {', '.join(refused)}. "
             f"If you know where this folder comes from and trust them: load(folder, trusted={refused})",
             refused,
         )
@@ -66,7 +66,7 @@ def load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
 
 
 def check_parts(parts: Mapping[str, Any], places: Mapping[str, str], content: bytes) -> set[str]:
-    """Refuse estimators that could be saved but never loaded; return the names that `load` has to be allowed.
+    """Refuse estimators that could never be loaded; return the names `load` has to allow.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def find_untrusted(content: bytes) -> set[str]:
 
 
 def _find_called(content: bytes) -> set[str]:
-    """Known functions that loading would call. memclf never writes such a file: functions are held, not called."""
+    """Known functions that loading would call; a file written by memclf has none."""
     return {
         name
         for _, node in list_nodes(content)

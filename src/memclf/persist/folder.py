@@ -106,14 +106,14 @@ def load(
     trusted: Iterable[Any] = (),
     functions: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Load a model from a folder. Nothing is unpickled, and no code runs that the caller has not allowed.
+    """Load a model from a folder, without pickle and without code that the caller did not allow.
 
     Parameters
     ----------
     folder : path
     trusted : list of names, types or functions
         What may be loaded beside memclf's and scikit-learn's own types: ``["mylab.MyClassifier"]``. The error
-        of a refused model names what it wants; allow it only if you know where the folder comes from.
+        of a refused model names what it needs; allow it only if you know where the folder comes from.
     functions : mapping
         Functions to use in place of those that the model names, whether or not their source has changed:
         ``{"mylab.alike": alike}``.
@@ -152,7 +152,7 @@ def _check_target(folder: Path) -> None:
 
 
 def _replace_model(folder: Path, data: Path, payload: Mapping[str, bytes], manifest: bytes) -> None:
-    """Write the data, then put the manifest in place in one step; leave nothing behind if that fails."""
+    """Write the data, then replace the manifest in one step; remove both if that fails."""
     staged = folder / f"{MANIFEST}.{data.name}"
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     try:

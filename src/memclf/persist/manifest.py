@@ -24,7 +24,7 @@ MAX_BYTES = 8 * 2**30
 
 
 def make_manifest(about: Mapping[str, Any], data: str, payload: Mapping[str, bytes]) -> bytes:
-    """The content of a manifest: what it says about the model, and the files in the folder `data`.
+    """The content of a manifest: facts about the model, and the files in the folder `data`.
 
     A model that `read_manifest` or `read_file` would refuse is refused here.
     """
@@ -60,7 +60,7 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest, checked: format, version, own hash, and names of files that stay inside the folder."""
+    """The manifest, after a check of its format, version, hash and names of files."""
     path = folder / MANIFEST
     if not path.is_file():
         raise ModelFolderError(f"{folder} is no model folder: there is no {MANIFEST} in it")
@@ -124,7 +124,7 @@ def read_file(folder: Path, name: str, entry: Mapping[str, Any]) -> bytes:
 
 
 def holds_manifest(folder: Path) -> bool:
-    """Whether the manifest is memclf's at all; it may be of another version or damaged further inside."""
+    """Whether memclf wrote the manifest, of whatever version, damaged or not."""
     try:
         return bool(json.loads((folder / MANIFEST).read_bytes())["format"] == FORMAT)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -132,6 +132,6 @@ def holds_manifest(folder: Path) -> bool:
 
 
 def hash_manifest(manifest: Mapping[str, Any]) -> str:
-    """The checksum of all that the manifest says, except the checksum itself."""
+    """The checksum of the manifest without the checksum itself."""
     rest = {key: value for key, value in manifest.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

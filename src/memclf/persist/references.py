@@ -1,4 +1,4 @@
-"""A user's function in a model folder: where it can be imported from, and a hash of its source."""
+"""A user's function in a model folder: its import path and a hash of its source."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_reference(function: Any) -> dict[str, Any]:
 
 
 def hash_source(function: Any) -> str | None:
-    """Hash of the function's source without its indentation; None for functions that are not Python."""
+    """Hash of the function's source without its indentation; None for compiled functions."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
@@ -43,7 +43,7 @@ def hash_source(function: Any) -> str | None:
 
 
 def find_function(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[str, Any]) -> Any:
-    """The function that a folder refers to, if the caller passed it, or allowed it and it has not changed."""
+    """The function of a reference, if the caller passed it, or allowed it and it is unchanged."""
     module, name = str(wanted["module"]), str(wanted["name"])
     path = f"{module}.{name}"
     if path in given:
@@ -75,7 +75,7 @@ def collect_functions(functions: Mapping[str, Any] | None, trusted: Any) -> dict
 
 
 def resolve(module: str, name: str, *, load: bool) -> Any:
-    """What the name means, None for nothing; a module that is not there yet is imported only if `load`."""
+    """The object of this name, None if there is none; `load` imports the module if needed."""
     found: Any = sys.modules.get(module)
     if found is None and load:
         try:

@@ -1,4 +1,4 @@
-"""What a manifest tells about a model in plain words and numbers."""
+"""The summary of a model in a manifest, in words and numbers."""
 
 from __future__ import annotations
 

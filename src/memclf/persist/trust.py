@@ -17,7 +17,7 @@ FEATURES = {
 }
 # Types of scikit-learn and of plain data that skops leaves to the caller; scikit-learn's public estimators are on the
 # list of skops, except the experimental ones. Those with native code behind them (trees, distances, splines, sparse
-# matrices) are checked after loading, see `validate.py`. Types that run what a file says are not here:
+# matrices) are checked after loading, see `validate.py`. Types that run what a file names are not here:
 # PyFuncDistance64, joblib's Memory, distributions of scipy.stats.
 _TYPES = {
     "builtins": "frozenset",
@@ -95,7 +95,7 @@ OWN_FUNCTIONS = frozenset({"memclf.vision.features.patch.near_colour", "memclf.v
 
 
 def find_home(thing: Any) -> tuple[str, str]:
-    """The module and the qualified name of a type or function; of any other object those of its type."""
+    """Module and qualified name of a type or function, or of the type of another object."""
     # Functions of compiled modules lack some of these attributes, or have None.
     module = getattr(thing, "__module__", None) or type(thing).__module__
     # Objects that are neither types nor functions have no name of their own.
@@ -109,7 +109,7 @@ def full_name(thing: Any) -> str:
 
 
 def list_trusted(trusted: Iterable[Any]) -> set[str]:
-    """Names that may be loaded beside the known ones: memclf's own functions, and what the caller allows."""
+    """Names to load beside the known ones: memclf's functions and what the caller allows."""
     if isinstance(trusted, str):
         raise TypeError(f"trusted must be a list of names, types or functions, got the string {trusted!r}")
     named = {each.replace(":", ".") if isinstance(each, str) else full_name(each) for each in trusted}

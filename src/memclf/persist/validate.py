@@ -1,6 +1,6 @@
-"""Checks of loaded estimators: numbers that native code would follow blindly.
+"""Checks of loaded estimators: numbers that compiled code uses without a check.
 
-scikit-learn's compiled code trusts fitted attributes: it does not ask whether a child, a column or a class exists
+scikit-learn's compiled code trusts fitted attributes: it does not check whether a child, a column or a class exists
 before it reads or writes there. What its classifiers are known to follow in this way is checked here, before they
 predict. The list cannot be complete: check where a folder comes from before loading it.
 """
@@ -28,7 +28,7 @@ WORDS = 8  # of a set of categories, in scikit-learn's boosted trees
 
 
 def check_parts(root: Any, name: str) -> None:
-    """Refuse estimators whose parts point outside of them: predicting would read or write foreign memory."""
+    """Refuse estimators with indices out of bounds, which would read or write foreign memory."""
     for thing in walk(root):
         try:
             sound = not _hides_methods(thing) and all(check(thing) for applies, check in _CHECKS if applies(thing))
@@ -39,7 +39,7 @@ def check_parts(root: Any, name: str) -> None:
 
 
 def find_unchecked(root: Any) -> dict[str, str]:
-    """What cannot be checked although its type is known, by name, and why. The caller of `load` has to allow it."""
+    """Why known types cannot be checked, by name; the caller of `load` must allow them."""
     found = {}
     for thing in walk(root):
         if _starts_elsewhere(thing):
@@ -92,7 +92,7 @@ def _has(*names: str) -> Callable[[Any], bool]:
 
 
 def _hides_methods(thing: Any) -> bool:
-    """Whether attributes replace scikit-learn's own methods, which could switch off its checks of new cases."""
+    """Whether attributes replace scikit-learn's methods, and so perhaps its checks of cases."""
     kind = type(thing)
     return (kind.__module__.startswith("sklearn.") or _kind(thing) == _SPLINE) and any(
         hasattr(kind, name) and not isinstance(getattr(kind, name), bool) for name in _attributes(thing)
@@ -124,7 +124,7 @@ def _tree(tree: Any) -> bool:
 
 
 def _owner_of_tree(estimator: Any) -> bool:
-    """New cases are held against the estimator's number of columns, never against the tree's own."""
+    """Whether the tree has the estimator's number of columns: only that is checked later."""
     return bool(estimator.tree_.n_features == estimator.n_features_in_)
 
 
@@ -138,7 +138,7 @@ def _gradient_boosting(estimator: Any) -> bool:
         return True  # allowed by the caller
     trees, n = estimator.estimators_, estimator.n_features_in_
     same = all(each.tree_.n_features == n == each.n_features_in_ for each in trees.ravel())
-    # What the trees say is added to this array, one column per tree of a round, without a look at its width.
+    # The trees' values are added to this array, one column per tree of a round, without a check of its width.
     return same and bool(estimator._raw_predict_init(np.zeros((1, n), np.float32)).shape == (1, trees.shape[1]))
 
 
@@ -231,7 +231,7 @@ def _support_vectors(estimator: Any) -> bool:
 
 
 def _centres(estimator: Any) -> bool:
-    """New cases are held against the estimator's number of columns, never against the centres' own."""
+    """Whether centres have the estimator's number of columns: only that is checked later."""
     tree = vars(estimator).get("_bisecting_tree")
     nodes = [] if tree is None else [each for each in walk(tree) if type(each) is type(tree)]
     n = estimator.n_features_in_

@@ -35,7 +35,7 @@ class Route:
 
 @dataclass(frozen=True)
 class Routes:
-    """The routes of many cases, one entry per case in every array; indexing gives single `Route` objects.
+    """The routes of many cases, one entry per case in every array; an item is a `Route`.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Routes:
 
     @property
     def stage_one(self) -> Routes:
-        """The same routes by similarity and trust alone, before any classifier says what is strange to it."""
+        """The same routes by similarity and trust alone, without the strangeness of cases."""
         known = self.trusted & reaches(self.similarity, self.threshold)
         memory = np.where(known, self.nearest, NONE)
         return replace(self, memory=memory, known=known, familiar=np.ones_like(known), strangeness=None)

@@ -14,7 +14,7 @@ EXPECTED = (
     "thresholds must be 'common', 'tight', a number in (0, 1], one such number per memory, or a mapping from the rows "
     "of memories to such numbers"
 )
-ENOUGH = 10  # cases beside the memories from which on clusters tell how wide they are
+ENOUGH = 10  # cases beside the memories from which on widths of clusters are estimated
 FEW = 5  # cases of average width that are added to every cluster, so that small ones share
 TINY = np.finfo(float).tiny
 ROUNDING = 1e-9  # of a sum of shares of groups
@@ -81,11 +81,11 @@ def _as_numbers(value: Any) -> Array | None:
 
 
 def widths(similarity: Array, labels: Array, q: int) -> Array:
-    """How wide the cluster of each memory is: the mean of -log(similarity) of its cases, drawn towards that of all.
+    """How wide each memory's cluster is: mean -log(similarity), shrunk towards that of all.
 
     The memory counts as one of its cases. Without it, the fewer cases a cluster has, the wider it would seem, and
     clusters that are found without a fold have fewer. Where hardly a case lies beside the memories, or all are alike,
-    clusters tell nothing (`tell_widths`) and are all of width 1.
+    widths cannot be estimated (`tell_widths`) and are all 1.
     """
     if not tell_widths(similarity, q):
         return np.ones(q)
@@ -95,7 +95,7 @@ def widths(similarity: Array, labels: Array, q: int) -> Array:
 
 
 def tell_widths(similarity: Array, q: int) -> bool:
-    """Whether enough cases lie beside their memories, and apart from them, to say how wide clusters are."""
+    """Whether enough cases lie beside and apart from their memories to estimate widths."""
     return len(similarity) - q >= ENOUGH and float(distance(similarity).sum()) > q * TOLERANCE
 
 

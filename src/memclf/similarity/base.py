@@ -19,12 +19,15 @@ from memclf.exceptions import SimilarityError
 from memclf.protocols import Draws, Trusts, transforms
 from memclf.similarity.choices import Choices
 from memclf.similarity.columns import describe_other_values
-from memclf.similarity.features import compute_features, feature_argument, fit_features
+from memclf.similarity.features import compute_features, fit_features, list_steps
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
 LOOSE = 1e-5  # the same for numbers of single precision
 USE_GOWER = (
     "Use GowerSimilarity, which compares numbers, categories and dates, or turn the columns into numbers with features="
+)
+USE_GOWER_FOR_GAPS = (
+    "Use GowerSimilarity, which takes gaps, or fill them first, as features=make_pipeline(SimpleImputer(), ...)."
 )
 
 
@@ -34,8 +37,8 @@ class Similarity(BaseEstimator):
     Parameters common to all
     ------------------------
     features : transformer, function or None
-        What is looked at in a case. A transformer (``fit``, ``transform``) sees batches of cases; a plain
-        function sees one case and returns its features. None: the cases are the features.
+        What is measured of a case. A transformer (``fit``, ``transform``) takes batches of cases; a plain
+        function takes one case and returns its features. None: the cases are the features.
     n_jobs : int or None
         Workers for extracting features.
     verbose : int
@@ -76,19 +79,19 @@ class Similarity(BaseEstimator):
         return self._describe(self._extract(Cases.of(X), None, fit=False))
 
     def trust(self, X: Any) -> Any:
-        """How far the descriptions may be trusted, from 0 to 1, if the features can tell; None otherwise."""
+        """How far to trust each description, from 0 to 1; None if the features cannot tell."""
         feature = None if self.features is None else self.features_
-        return feature.trust(feature_argument(feature, Cases.of(X))) if isinstance(feature, Trusts) else None
+        return feature.trust(Cases.of(X).given_to(feature)) if isinstance(feature, Trusts) else None
 
     def compare(self, A: Any, B: Any) -> Array:
-        """Similarities of descriptions, an array of shape ``(len(A), len(B))`` with values in [0, 1].
+        """Similarities of descriptions in [0, 1], an array of shape ``(len(A), len(B))``.
 
         When the similarity is not symmetric, `A` holds memories and `B` cases.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compare(A, B)")
 
     def choices(self, n: int) -> Choices:
-        """How many similarities training on n cases could have produced; bounds pay for them."""
+        """How many similarities training on n cases could have produced; bounds count them."""
         if self.features is not None and transforms(self.features):
             return self._choices(n) + Choices.unknown(f"the features ({type(self.features).__name__})")
         return self._choices(n)
@@ -132,6 +135,8 @@ class NumericSimilarity(Similarity):
         try:
             return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
         except (TypeError, ValueError) as error:
+            if "NaN" in str(error):
+                raise ValueError(f"{str(error).splitlines()[0]} {USE_GOWER_FOR_GAPS}") from error
             if others := describe_other_values(X):
                 raise ValueError(
                     f"{type(self).__name__} needs numbers, but these columns hold other values: {others}. {USE_GOWER}"
@@ -196,7 +201,7 @@ def positive_weights(sample_weight: Any, n: int) -> Array:
 
 
 def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """Fit any similarity that keeps the contract, and describe the cases, looking at each once if it can."""
+    """Fit any similarity that keeps the contract, and describe the cases, each once if it can."""
     extra = {}
     if sample_weight is not None and has_fit_parameter(similarity, "sample_weight"):
         extra["sample_weight"] = sample_weight
@@ -219,26 +224,27 @@ def fitted_features(similarity: Any) -> Any:
 
 
 def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
-    """The feature of a fitted similarity that draws what it saw, and the numbers it measured; None if there is none."""
-    feature = fitted_features(similarity)
+    """A similarity's feature that can draw, and the numbers it measures; None if there is none."""
+    features = fitted_features(similarity)
+    feature = None if features is None else list_steps(features)[0]  # in a pipeline, the first step sees the cases
     if not isinstance(feature, Draws):
         return None, None
-    return feature, np.asarray(feature.transform(feature_argument(feature, Cases.of(X))))
+    return feature, np.asarray(feature.transform(Cases.of(X).given_to(feature)))
 
 
 def trust(similarity: Any, X: Any) -> Any:
-    """How far the descriptions may be trusted, from 0 to 1, where the similarity can tell; None otherwise."""
+    """How far to trust each description, from 0 to 1; None if the similarity cannot tell."""
     return similarity.trust(_argument(similarity, similarity.trust, X)) if isinstance(similarity, Trusts) else None
 
 
 def _argument(similarity: Any, method: Any, X: Any) -> Any:
-    """memclf's own methods take `Cases`, which remember descriptions; those of a user's own class take plain data."""
+    """X as `Cases` for methods of memclf, as plain data for methods of a user's class."""
     own = isinstance(similarity, Similarity) and str(method.__module__).startswith("memclf.")
     return Cases.of(X) if own else Cases.of(X).data
 
 
 def is_lawful(similarity: Any) -> bool:
-    """Whether values are in [0, 1], symmetric and reflexive by construction, so that checks may be skipped."""
+    """Whether values are in [0, 1], symmetric and reflexive by construction: not checked."""
     return isinstance(similarity, Similarity) and bool(similarity.lawful)
 
 
@@ -264,7 +270,7 @@ def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Ar
 
 
 def compare_memories(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> Array:
-    """Similarities of all memories (rows) to all cases (columns), checked; messages count cases from `first`."""
+    """Similarities of memories (rows) to cases (columns), checked; errors count from `first`."""
     return compared(similarity, memories, Z, indices, -1 - first - np.arange(containers.count(Z)))
 
 

@@ -1,4 +1,4 @@
-"""How many similarities training could have produced; bounds pay for them."""
+"""How many similarities training could have produced; bounds count them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How features reach a similarity: fitted once, computed once for each case, step by step if they are a pipeline."""
+"""Fitting the features of a similarity and computing them once for each case, in steps."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def fill_in(part: Any, **given: Any) -> None:
 
 
 def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
-    """A fitted copy of a transformer. `given` are parameters for features that spread the work themselves.
+    """A fitted copy of a transformer; `given` are parameters for features with own workers.
 
     The steps of a pipeline are fitted as `Pipeline.fit` does it, except that what a step computes about a case is
-    remembered, so that describing the same cases does not compute it again.
+    cached, so that describing the same cases does not compute it again.
     """
     fitted = clone(features)
     steps = list_steps(fitted)
@@ -32,11 +32,12 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
         if isinstance(step, LooksAtAll):
             fill_in(step, **given)
     if len(steps) < 2:
-        fitted.fit(feature_argument(fitted, cases), y)
+        fitted.fit(cases.given_to(fitted), y)
         return fitted
-    rows = feature_argument(steps[0], cases)
+    rows = cases.given_to(steps[0])
     for number, step in enumerate(steps[:-1], start=1):
-        if _fits_and_transforms(step):  # what it then gives may differ from what `transform` gives
+        # What a `fit_transform` of its own gives may differ from what `transform` gives.
+        if isinstance(step, TransformerMixin) and type(step).fit_transform is not TransformerMixin.fit_transform:
             rows = step.fit_transform(rows, y)
         else:
             step.fit(rows, y)
@@ -46,7 +47,7 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
 
 
 def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
-    """One row of features per case. Cases that remember compute each row once."""
+    """One row of features per case, computed once if the cases have a cache."""
     steps = list_steps(features)
     if cases.remembers or any(isinstance(step, LooksAtAll) for step in steps):
         return compute_rows(steps, cases, n_jobs=n_jobs, verbose=verbose)
@@ -58,32 +59,21 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
     if not steps:
         return cases.data
     *before, last = steps
-    if isinstance(last, LooksAtAll) and not before:  # it remembers by itself
-        return last.transform(feature_argument(last, cases))
+    if isinstance(last, LooksAtAll) and not before:  # it has its own cache
+        return last.transform(cases.given_to(last))
     if any(isinstance(step, LooksAtAll) for step in before):  # rows may depend on all cases of a call
         return extract(last, compute_rows(before, cases, **how), **how)
     return cases.remember(tuple(steps), lambda some: extract(last, compute_rows(before, some, **how), **how))
 
 
 def list_steps(features: Any) -> list[Any]:
-    """The transformers of a pipeline, those of pipelines in it included; anything else is one step.
+    """The transformers of a pipeline, with those of inner pipelines; all else is one step.
 
     A pipeline with a memory of its own, and whatever is in other compositions, is one step.
     """
     if not isinstance(features, Pipeline) or features.memory is not None:
         return [features]
     return [step for _, each in features.steps if each not in (None, "passthrough") for step in list_steps(each)]
-
-
-def feature_argument(step: Any, cases: Cases) -> Any:
-    """What a first step takes: features that look at all cases of a call share one collection of them."""
-    return cases.collection(step.collect) if isinstance(step, LooksAtAll) else cases.data
-
-
-def _fits_and_transforms(step: Any) -> bool:
-    """Whether a transformer has a `fit_transform` of its own."""
-    own = type(step).fit_transform if isinstance(step, TransformerMixin) else None
-    return own is not TransformerMixin.fit_transform if own is not None else False
 
 
 def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
@@ -101,4 +91,8 @@ def extract(features: Any, X: Any, *, n_jobs: int | None = None, verbose: int | 
 def _extract_chunk(features: Any, X: Any) -> Any:
     if transforms(features):
         return features.transform(X)
-    return containers.object_array([features(case) for case in containers.as_sequence(X)])
+    try:
+        return containers.object_array([features(case) for case in containers.as_sequence(X)])
+    except Exception as error:
+        error.add_note("features= a plain function takes one case; wrap one of a batch: FunctionTransformer(function)")
+        raise

@@ -141,7 +141,7 @@ class FunctionSimilarity(Similarity):
 
 
 def name_of(function: Any) -> str:
-    """The name of a function; partial functions and callable objects have none, so it is how they print."""
+    """The name of a function, or its `repr` if it has none, as partial functions."""
     # Callable objects need not have a name.
     return str(getattr(function, "__name__", repr(function)))
 
@@ -219,7 +219,7 @@ class Precomputed(Similarity):
         return validate_data(self, X, reset=fit, dtype=np.float64)
 
     def _describe(self, F: Any) -> Array:
-        # The first column says which training case this is; -1: none.
+        # The first column is the row of the training case; -1: none.
         return np.hstack([np.full((len(F), 1), -1.0), F])
 
     def compare(self, A: Any, B: Any) -> Array:

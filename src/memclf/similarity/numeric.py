@@ -96,7 +96,7 @@ class RBFSimilarity(NumericSimilarity):
             exponent *= 2 * gamma
             exponent += a
             exponent += b.T
-        else:  # the whole exponent in one matrix product, which pays when there are enough rows
+        else:  # the whole exponent in one matrix product, which is faster when there are enough rows
             one = np.ones_like
             exponent = np.hstack([2 * gamma * A, a, one(a)]) @ np.hstack([B, one(b), b]).T
         far = np.flatnonzero(-a[:, 0] > FAR)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Self
+from typing import Any
 
 import joblib
 import numpy as np
@@ -34,13 +34,9 @@ class RandomSimilarity(Similarity):
         self.sizes = sizes
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Return self; there is nothing to learn."""
-        self.fitted_ = True
-        return self
-
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        return self.fit(X).describe(X)
+        self.fitted_ = True  # there is nothing to learn
+        return self.describe(X)
 
     def describe(self, X: Any) -> Array:
         """The group of each case."""

@@ -1,4 +1,4 @@
-"""From what the user gives as a similarity to a similarity that can be fitted, and its scikit-learn tags."""
+"""From the parameter `similarity` to a similarity that can be fitted, and its tags."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ def resolve_similarity(similarity: Any) -> Any:
     if similarity is None:
         return RBFSimilarity()
     if isinstance(similarity, type) or not (isinstance(similarity, Compares) or callable(similarity)):
+        hint = f"; give an instance, {similarity.__name__}()" if isinstance(similarity, type) else ""
         raise TypeError(
             "similarity must be a similarity (fit, describe, compare), a function of two cases, or None; "
-            f"got {similarity!r}"
+            f"got {similarity!r}{hint}"
         )
     return similarity if isinstance(similarity, Compares) else FunctionSimilarity(similarity)
 
 
 def prepare_similarity(similarity: Any, n_jobs: int | None, verbose: int | None) -> Any:
-    """A fresh copy, ready to fit, that works with as many workers and words as the estimator it is part of."""
+    """An unfitted copy with the estimator's `n_jobs` and `verbose`, where it has none."""
     fresh = clone(resolve_similarity(similarity), safe=False)
     for part in [part for _, part in fresh.similarities] if isinstance(fresh, CombinedSimilarity) else [fresh]:
         if isinstance(part, BaseEstimator):
@@ -39,7 +40,7 @@ def add_tags(tags: Any, similarity: Any) -> Any:
     """The tags of an estimator that takes whatever its similarity takes."""
     try:
         resolved = resolve_similarity(similarity)
-    except TypeError:  # `fit` says what is wrong with it
+    except TypeError:  # `fit` raises it again
         return tags
     if isinstance(resolved, BaseEstimator):
         theirs = get_tags(resolved)

@@ -29,7 +29,7 @@ class TreeSimilarity(NumericSimilarity):
     random_state : int or None
         For the tree, when none is given.
     features, n_jobs, verbose
-        See `Similarity`: the expert features that the tree sees.
+        See `Similarity`: the expert features that the tree is trained on.
 
     Attributes
     ----------

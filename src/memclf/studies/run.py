@@ -34,9 +34,8 @@ from memclf.vision.nets.catalogue import CATALOGUE
 from memclf.vision.nets.recipes import RECIPES
 
 PART = ".part"  # suffix of files that are being written
-RESULTS, SETTINGS, SUMMARY, BOUNDS, EXHIBITS = (
-    *("results.sqlite", "settings.json", "summary.json", "bounds.json", "exhibits.json"),
-)
+RESULTS, SETTINGS, SUMMARY = "results.sqlite", "settings.json", "summary.json"
+BOUNDS, EXHIBITS = "bounds.json", "exhibits.json"
 
 
 def run_study(
@@ -210,7 +209,7 @@ def conclude(
             progress.say(f"no pictures in the report: {type(error).__name__}: {error}")
     if store.get("finished") and not (folder / BOUNDS).is_file():
         try:
-            # If only the last layer was trained, the embeddings that local classifiers see were not learned here.
+            # If only the last layer was trained, the embeddings of local classifiers were not learned here.
             given = ["inputs"] if settings.train == "head" else []
             found = compute_bounds(contenders, train=data.train, test=data.test, given=given, say=progress.say)
             if found["contenders"]:

@@ -68,7 +68,7 @@ class Study:
     ----------
     name, title : str
     question : str
-        What the study asks, as one sentence for its report.
+        The question of the study, as one sentence for its report.
     load : function of Settings
         Returns the images, real or generated.
     features : function of a feature's name
@@ -81,7 +81,7 @@ class Study:
         The features there are: "robust", and "paper" where the paper's is another one.
     graded : function of the number of training images, or None
         The expert's similarity as a matter of degree, on the robust feature, and parameters of a memory classifier
-        that place many memories along it. None where that does not pay.
+        that place many memories along it. None where that does not help.
     published : tuple of str
         Names of the paper's tables that belong to the study, in `memclf.studies.published`.
     other_names : tuple of str

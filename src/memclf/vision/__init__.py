@@ -1,6 +1,6 @@
 """Images: collections of them, corruptions, expert features, and networks as estimators.
 
-Nothing heavy is loaded before it is asked for: networks bring in torch, the rest only OpenCV and Pillow.
+Large packages are loaded on first use: torch for networks, OpenCV and Pillow for the rest.
 """
 
 from importlib import import_module

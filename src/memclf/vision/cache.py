@@ -45,7 +45,7 @@ def digest_image(source: Any, changes: Sequence[Any], key: str | None, info: Any
     """
     try:
         content = source.read_bytes() if isinstance(source, Path) else np.asarray(source)
-    except OSError:  # reading the image will say what is wrong with it
+    except OSError:  # reading the image raises a clear error
         return None
     parts = ["image", content, [repr(change) for change in changes], key if changes else None, info]
     digest, others = digest_content(parts)

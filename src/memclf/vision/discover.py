@@ -142,7 +142,7 @@ def list_csv(
     paths = [base / key for key in keys]
     check_files(paths)
     labels = None if label is None else _parse_labels([row[label] for row in rows])
-    # Expert features read `info`, and must not see the label.
+    # Expert features read `info`, which must not hold the label.
     return Listing(paths, labels, [{k: v for k, v in row.items() if k != label} for row in rows], keys)
 
 

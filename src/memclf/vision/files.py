@@ -50,7 +50,10 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageError(f"{path} has more pixels than max_pixels={max_pixels:,}: {error}") from error
     except UnidentifiedImageError as error:
-        raise ImageError(f"{path} is not an image of a known format") from error
+        tiff = ", or a TIFF of a kind that Pillow cannot read, such as 32-bit colour: pass it as an array" * (
+            path.suffix.lower() in (".tif", ".tiff")
+        )
+        raise ImageError(f"{path} is not an image of a known format{tiff}") from error
     except Exception as error:  # decoders fail in many ways on broken files
         raise ImageError(f"{path} is broken or truncated: {error}") from error
 

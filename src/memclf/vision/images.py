@@ -28,7 +28,7 @@ READ_AHEAD = 32  # images that a pass through files decodes at a time
 
 
 class _Remembered(NamedTuple):
-    """What is remembered about all images of a collection and of those picked from it."""
+    """The cache of a collection, which collections picked from it share."""
 
     pixels: PixelCache
     rows: Memory
@@ -97,7 +97,7 @@ class ImageCollection(Collection):
         self._changes: tuple[Change, ...] = ()
         self._memory: _Remembered | None = None
         self._rows: Array | None = None  # where the images are in the memory
-        self._version: tuple[Change, ...] = ()  # which version of the images the memory is asked about
+        self._version: tuple[Change, ...] = ()  # which version of the images these are in the memory
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str], **options: Any) -> Self:
@@ -277,7 +277,7 @@ class ImageCollection(Collection):
 
     @property
     def has_memory(self) -> bool:
-        """Whether `compute_once` remembers; see `remembered`."""
+        """Whether `compute_once` has a cache; see `remembered`."""
         return self._memory is not None
 
     def compute_once(self, what: Computation | str, compute: Callable[[Self], Any]) -> Any:

@@ -130,7 +130,7 @@ def write_leaves(
 def draw_leaf(
     height: int, width: int, seed: int, index: int
 ) -> tuple[np.random.Generator, Shape, Symptoms, tuple[slice, slice]]:
-    """The shape and the symptoms of a leaf, and how it is mirrored; the generator goes on to draw the picture."""
+    """Shape, symptoms and mirroring of a leaf, and the generator for drawing the rest."""
     leaf, rng = plan(seed, index)
     shape = draw_shape(rng, height, width)
     mirrored = tuple(slice(None, None, -1 if turn else 1) for turn in rng.random(2) < 0.5)

@@ -114,6 +114,6 @@ def _check_image(image: Any) -> Pixels:
     if min(pixels.shape[:2]) < MIN_SIDE:
         raise ImageError(
             f"an image to corrupt must be at least {MIN_SIDE} pixels a side, got shape {pixels.shape}. Enlarge it, or "
-            "corrupt it at another size: ImageCollection.corrupted(..., at=(height, width))"
+            "corrupt it at another size: at=(height, width) in ImageCollection.corrupted or evaluate"
         )
     return np.ascontiguousarray(pixels)

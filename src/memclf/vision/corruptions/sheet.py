@@ -54,7 +54,7 @@ def draw_sheet(
 
 
 def save_sheet(image: str | os.PathLike[str], out: str | os.PathLike[str], *, seed: int = 0, preset: str) -> None:
-    """Draw the sheet of an image file into another file, whose suffix says the format."""
+    """Draw the sheet of an image file into another file, whose suffix sets the format."""
     out = Path(out)
     if out.suffix.lower() not in (".png", ".jpg", ".jpeg"):
         raise ImageError(f"a sheet is written as .png or .jpg, got {out}")

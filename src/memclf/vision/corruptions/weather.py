@@ -76,7 +76,7 @@ def _flakes(
     sigma: float,
 ) -> Pixels:
     (_, tall, taller), (_, wide, wider) = middle_of(height, zoom), middle_of(width, zoom)
-    noise = draws.normal(rng, (tall, wide))  # only the middle that is enlarge is ever seen
+    noise = draws.normal(rng, (tall, wide))  # only the middle is enlarged and used
     noise *= np.float32(scale)
     noise += np.float32(loc)
     layer = enlarge(noise, (0, tall, taller), (0, wide, wider), taller, wider)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from memclf.vision.features.lesion import LesionFeatures
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
 
-# Loaded when asked for, since they bring in OpenCV.
+# Loaded on first use, since they import OpenCV.
 _HOMES = {
     "ImageFeatures": "base",
     "LeafColours": "leaf",

@@ -32,7 +32,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     Nothing has to be fitted: `transform` may be called at once. Pipelines and similarities call `fit` with the training
     images and their labels. If a number only means something beside those of other images (a size beside the usual
-    size), write `relate` as well. A feature that can tell when its numbers mean nothing (there is no leaf in the
+    size), write `relate` as well. A feature that can find out when its numbers mean nothing (there is no leaf in the
     picture) names `signs` of it; `measure` returns them after the numbers, and `believe` turns them into a trust.
 
     Parameters common to all
@@ -61,7 +61,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     def measure(self, image: Pixels, info: Info) -> Any:
         """The numbers of one image, in the order of `names`, and the `signs`, if it has any.
 
-        `info` is what the collection knows about the image.
+        `info` is what the collection holds about the image.
         """
         raise NotImplementedError(f"{type(self).__name__} must define measure(image, info)")
 
@@ -190,7 +190,7 @@ def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None 
 
     Small images are enlarged.
 
-    Nothing inside a mask is painted over, so that its colours can be judged.
+    Nothing inside a mask is painted over, so that its colours stay visible.
     """
     scale = max(1, round(SHOWN / max(image.shape[:2])))
     size = (image.shape[1] * scale, image.shape[0] * scale)

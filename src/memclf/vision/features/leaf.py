@@ -33,7 +33,7 @@ class LeafColours(ImageFeatures):
     Parameters
     ----------
     method : "taught" or "paper"
-        "taught": every pixel is judged background, leaf or symptom by a small network that outlines have taught,
+        "taught": a small network, trained on outlines, classifies every pixel as background, leaf or symptom,
         on colour relative to the light and to the leaf's own median. It works at once, with coefficients taught by
         outlines of 300 coffee leaves, and can be taught anew by `fit`. "paper": segments, thresholds on hue,
         saturation and value, and the convex hull of what is green.
@@ -58,9 +58,9 @@ class LeafColours(ImageFeatures):
     The number of "taught" is `affected_share`, affected pixels / pixels of the leaf, 0 if there is no leaf. The numbers
     of "paper" are F_d (discoloured) and F_b (brown).
 
-    The method `trust` says how far the share means something: little where hardly anything, or nearly everything, is
+    The method `trust` rates how far the share means something: little where hardly anything, or nearly everything, is
     taken for leaf, where pixels are not clearly leaf or background, where the leaf is no greener than what is around
-    it (there is no leaf), or where the background, which tells the colour of the light, is vividly coloured itself.
+    it (there is no leaf), or where the background, which shows the colour of the light, is vividly coloured itself.
 
     What was taught survives `sklearn.base.clone`, unlike what other estimators have fitted. The outlines are the
     expert's and are given once; similarities and pipelines clone their features and fit the clones to images and
@@ -110,7 +110,7 @@ class LeafColours(ImageFeatures):
 
     @property
     def signs(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Numbers that tell whether to trust the others."""
+        """Numbers from which `trust` is computed."""
         return () if self._is_paper() else SIGNS
 
     def believe(self, signs: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.vision.files import Pixels
 
-AREA = 256 * 128  # pixels at which leaves are judged
+AREA = 256 * 128  # pixels to which images are resized
 GRID = 16  # sides are multiples of this: the network halves them four times
 LOOK = (64, 32)  # width and height of the first look
 QUIET = 0.02  # noise (standard deviation, of 1) below which nothing is smoothed; clean photographs have 0.002 to 0.006
@@ -105,7 +105,7 @@ def remove_dirt(x: Array, chance: Array) -> Array:
 
 
 def first_look(x: Array) -> tuple[Array, Array]:
-    """A small picture, and `GLANCE` numbers for each pixel that tell leaf from background.
+    """A small picture, and `GLANCE` numbers for each pixel that separate leaf from background.
 
     Tints are relative to those in the corners, where a leaf hardly ever is. Brightness is left out: shadows and fog
     change it, and a leaf that stands out by it alone is rare.

@@ -1,4 +1,4 @@
-"""The taught judge of pixels (background, leaf or symptom), with numpy and OpenCV alone.
+"""Networks that classify pixels as background, leaf or symptom, without torch.
 
 Two small networks, whose coefficients are plain arrays: a first look that finds the leaf in a picture of 64 x 32,
 after which colours can be measured against it; and a network of separable convolutions on four scales.

@@ -43,7 +43,7 @@ def classes(image: Pixels) -> Masks:
 
     Masks have the image's size.
 
-    The image is judged at 512 x 256 pixels (256 x 512 when it is upright). Brown and discoloured count inside the
+    The image is measured at 512 x 256 pixels (256 x 512 when it is upright). Brown and discoloured count inside the
     hull only. Without any green the hull is the whole image.
     """
     height, width = image.shape[:2]

@@ -59,7 +59,7 @@ def _threads(count: int) -> Iterator[None]:
 
 
 def teach_first_look(cases: list[Outlined], rng: np.random.Generator, steps: int) -> Coefficients:
-    """A perceptron that tells leaf from background in the picture of 64 x 32."""
+    """A perceptron that separates leaf from background in the picture of 64 x 32."""
     showings = [draw_view(case, rng) for case in cases for _ in range(max(1, min(3, 900 // len(cases))))]
     seen = np.array([first_look(x)[0].reshape(-1, GLANCE) for x, _ in showings])
     truth = np.array([1 - cv2.resize(shares[0], LOOK, interpolation=cv2.INTER_AREA).ravel() for _, shares in showings])
@@ -76,7 +76,7 @@ def teach_first_look(cases: list[Outlined], rng: np.random.Generator, steps: int
     layers: Any = net[::2]
     for k, layer in enumerate(layers):
         weight, bias = (value.detach().clone() for value in (layer.weight, layer.bias))
-        if k == 0:  # the scaling of what it sees becomes part of the first layer
+        if k == 0:  # the scaling of its input becomes part of the first layer
             weight = weight / scale
             bias = bias - weight @ mean
         learned |= {f"look{k}.weight": weight.numpy(), f"look{k}.bias": bias.numpy()}

@@ -62,7 +62,7 @@ class LesionFeatures(ImageFeatures):
     - `face`: whose lesion it is. `face_median_area` or `face_median_box_area`: the median area of that face.
 
     A median that is not given is that of the same face in `fit`; else of the images of the same face in the same
-    call of `transform`. Images without a face are measured against the median of everything seen in `fit`, or
+    call of `transform`. Images without a face are measured against the median of all areas in `fit`, or
     against each other when nothing was. Give the median where a face's images may come in several calls.
 
     Parameters
@@ -82,9 +82,9 @@ class LesionFeatures(ImageFeatures):
     Attributes
     ----------
     face_medians_ : dict
-        Median area of every face seen in `fit`.
+        Median area of every face in `fit`.
     median_ : float
-        Median area of all lesions seen in `fit`.
+        Median area of all lesions in `fit`.
 
     Examples
     --------

@@ -27,8 +27,8 @@ def mask_colours(n: int) -> list[tuple[int, int, int]]:
 def outline_masks(image: Pixels, masks: Mapping[str, Mask], size: tuple[int, int]) -> Pixels:
     """The image at this size (width, height) with a line around each mask.
 
-    Lines are drawn after resizing, since they would be too fine before. Each has dark edges, so that it can be seen on
-    snow and on noise, and leaves the inside of its own mask as it is: its colours are what there is to judge.
+    Lines are drawn after resizing, since they would be too fine before. Each has dark edges, so that it is visible on
+    snow and on noise, and leaves the inside of its own mask as it is, so that its colours stay visible.
     """
     for name, mask in masks.items():
         if np.shape(mask) != image.shape[:2]:

@@ -37,13 +37,13 @@ class PatchColour(ImageFeatures):
     score : {"intensity", "standing_out"}
         Of the paper's way, what makes a segment the patch: its largest channel mean (the paper; a background
         brighter than the patch wins), or its largest channel mean less the mean of the other two. Segments of
-        equal intensity are told apart by the latter, then by size.
+        equal intensity are ordered by the latter, then by size.
     block : int or None
         Of the robust way, the side of a block in pixels; None: 1/25 of the image's shorter side, at least 3.
         The patch should be at least twice as wide, so that a whole block falls on it.
     graded : bool
-        Whether to tell how clearly each colour shows, too. A tree that splits on these numbers trusts the contrast
-        it was trained on, so they are left out unless asked for; `near_colour` uses only their proportions.
+        Whether to measure how clearly each colour shows, too. A tree that splits on these numbers needs the contrast
+        it was trained on, so they are left out by default; `near_colour` uses only their proportions.
     n_jobs : int or None
         Threads that look at images at the same time.
     verbose : int

@@ -17,7 +17,7 @@ def segment(image: Pixels, scale: float = 100.0, sigma: float = 0.8, min_size: i
     """The segment that each pixel belongs to, numbered from 0 without gaps.
 
     Felzenszwalb and Huttenlocher, *Efficient graph-based image segmentation* (2004): neighbours are joined in
-    the order of their difference in colour, as long as the difference is small beside what either side has seen.
+    the order of their difference in colour, as long as the difference is small beside those inside either side.
 
     Parameters
     ----------

@@ -273,6 +273,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    collect = staticmethod(as_images)  # memory classifiers make one collection of the images of a call
+
     def embed(self, X: Any) -> Array:
         """The penultimate layer: one row of numbers per image, without expert features."""
         check_is_fitted(self, "network_")

@@ -74,7 +74,7 @@ class PreActResNet18(nn.Module):
         return self.layer4(self.layer3(self.layer2(self.layer1(self.conv1(x)))))
 
     def forward_head(self, features: Tensor, pre_logits: bool = False) -> Tensor:
-        """Logits from a feature map, or with `pre_logits` the embedding (N, 512) that the head sees."""
+        """Logits from a feature map, or with `pre_logits` the embedding (N, 512) before the head."""
         embedding = features.mean(dim=(2, 3))
         return embedding if pre_logits else self.fc(embedding)
 

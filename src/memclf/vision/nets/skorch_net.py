@@ -96,7 +96,7 @@ class SkorchNet(NeuralNet):
 
 
 class Schedule(Callback):
-    """Sets the learning rate of each epoch and tells the examples which epoch it is."""
+    """Sets the learning rate of each epoch, and the epoch in the examples."""
 
     def __init__(self, lr: float, factor: Callable[[float], float], epochs: int, examples: Examples):
         self.lr, self.factor, self.epochs, self.examples = lr, factor, epochs, examples

@@ -142,7 +142,7 @@ def _is_part(name: str, layer: str) -> bool:
 
 
 def load_tensors(module: nn.Module, tensors: Tensors, *, strict: bool = True) -> None:
-    """Load tensors into a module that may ask which version of itself they are of."""
+    """Load tensors into a module whose loading may depend on the version of the tensors."""
     state = OrderedDict(tensors)
     state._metadata = module.state_dict()._metadata  # type: ignore[attr-defined]
     module.load_state_dict(state, strict=strict)

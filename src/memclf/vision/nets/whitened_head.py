@@ -15,7 +15,7 @@ class WhitenedHead(nn.Module):
     """The last layer alone, trained on embeddings that are brought to mean 0 and a common scale.
 
     Embeddings of one backbone are a hundred times larger than another's, and far from 0; the learning rates that
-    suit whole networks would then hardly move the layer. It is the same layer seen in other coordinates: `fold`
+    suit whole networks would then hardly move the layer. It is the same layer in other coordinates: `fold`
     turns it back, and until then it must not be used on plain embeddings.
     """
 

@@ -19,7 +19,7 @@ class Adversarial(Recipe):
     """Madry et al., ICLR 2018 (arXiv 1706.06083): train on the worst images near each image.
 
     They are found by projected gradient ascent in the L-infinity ball; the defaults are those of the authors' released
-    CIFAR-10 configuration (their paper speaks of 7 steps).
+    CIFAR-10 configuration (their paper has 7 steps).
 
     The attack runs with the network in evaluation mode: it then meets the network that will be deployed, dropout
     does not blur its gradients, and running statistics of batch normalisation are not touched by images on the way.

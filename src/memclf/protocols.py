@@ -31,19 +31,12 @@ class Compares(Protocol):
 
 
 @runtime_checkable
-class LooksAtAll(Protocol):
-    """Features that take all cases of a call at once, with their own workers and cache."""
-
-    takes_all_at_once: bool
-
-    def collect(self, X: Any) -> Any: ...
-
-    def transform(self, X: Any) -> Any: ...
-
-
-@runtime_checkable
 class Collects(Protocol):
-    """A part that makes a collection of plain data: an array or a list of paths becomes images."""
+    """A feature or classifier that makes a collection of plain data: an array or a list of paths becomes images.
+
+    A feature of this kind takes all cases of a call at once, has its own workers, and the collection caches what
+    it measured.
+    """
 
     def collect(self, X: Any) -> Any: ...
 

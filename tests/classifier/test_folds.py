@@ -52,7 +52,7 @@ def test_folds_hold_every_case_out_once_and_mix_the_classes():
     for rest, out in cut:
         assert not set(rest) & set(out)
         assert 0.3 < np.mean(labels[out] == 1) < 0.45
-    with pytest.raises(ValueError, match="5 cases cannot be cut into cv=3 folds"):
+    with pytest.raises(ValueError, match="5 cases are too few for cv=3 folds to learn from, which take at least 6"):
         FoldPlan(3).split(labels, np.arange(5), 0)
     with pytest.raises(ValueError, match="a single class"):
         FoldPlan(3).split(np.array([0] * 9 + [1]), np.arange(10), 0)

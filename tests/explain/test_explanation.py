@@ -2,13 +2,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from explain.models import FAR, NAMES, X, fit_flowers, y
 from memclf import MemoryClassifier
 from memclf.similarity import CosineSimilarity, RBFSimilarity
+from memclf.vision import ImageCollection
+from memclf.vision.features import ImageFeatures
 
 
 def test_explanation__agrees_with_route_predict_and_probabilities():
@@ -112,3 +116,32 @@ def test_promise__bound_of_the_classifier__is_shown(own, cases, expected):
     assert item.promise == expected
     assert f"promise: {expected}" in str(item)
     assert expected in item._repr_html_()
+
+
+def test_explain__texts_in_a_series__shows_them_and_keeps_the_index():
+    texts = pd.Series(["red apple pie", "green apple", "blue sky day", "sky and cloud"] * 10, index=range(100, 140))
+    clf = MemoryClassifier(
+        CosineSimilarity(features=TfidfVectorizer()),
+        make_pipeline(TfidfVectorizer(), LogisticRegression()),
+        threshold=0.2,
+    ).fit(texts, ["fruit", "fruit", "sky", "sky"] * 10)
+    shown = clf.explain(texts.iloc[:2])
+    assert shown[0].compare_with_memory()[0][1] == "red apple pie"
+    assert shown.to_frame().index.tolist() == [100, 101]
+    assert f"index {100 + shown[0].memory_row}" in shown[0].sentence
+
+
+def test_explain__feature_in_a_pipeline__shows_what_it_measured():
+    images = ImageCollection(np.random.default_rng(0).integers(0, 256, (30, 36, 36, 3), dtype=np.uint8))
+    similarity = RBFSimilarity(features=make_pipeline(Brightness(), StandardScaler()))
+    labels = np.array([image.mean() > 127 for image in images]).astype(int)
+    clf = MemoryClassifier(similarity, make_pipeline(Brightness(), LogisticRegression()), threshold=0.5)
+    item = clf.fit(images, labels).explain(images[:1])[0]
+    assert [name for name, _, _ in item.measured] == ["brightness"]
+
+
+class Brightness(ImageFeatures):
+    names = ("brightness",)
+
+    def measure(self, image, info):
+        return image.mean()

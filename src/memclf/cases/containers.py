@@ -62,7 +62,7 @@ def is_table(cases: Any) -> bool:
 
 def row_label(case: Any) -> Any:
     """The index label of the one row of a table or series of pandas; None for everything else."""
-    return case.index[0] if type(case).__module__.startswith("pandas.") else None
+    return case.index[0] if type(case).__module__.partition(".")[0] == "pandas" else None
 
 
 def as_sequence(cases: Any) -> Any:

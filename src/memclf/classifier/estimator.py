@@ -291,11 +291,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def _parts(self) -> FittedParts:
-        check_is_fitted(self)
         return FittedParts(**{name: getattr(self, attribute) for name, attribute in PARTS.items()})
 
     def _cases(self, X: Any) -> Cases:
-        check_is_fitted(self)
+        if "pool_" not in vars(self):  # scikit-learn's check looks at the tags, which takes longer than all else here
+            check_is_fitted(self)
         cases = Cases.of(X)
         containers.check_columns(self, cases.data)
         return cases

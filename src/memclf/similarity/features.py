@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from memclf._progress import track
 from memclf.cases import Cases, containers
-from memclf.protocols import LooksAtAll, transforms
+from memclf.protocols import Collects, transforms
 
 
 def fill_in(part: Any, **given: Any) -> None:
@@ -29,10 +29,10 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
     fitted = clone(features)
     steps = list_steps(fitted)
     for step in steps:
-        if isinstance(step, LooksAtAll):
+        if issubclass(type(step), Collects):
             fill_in(step, **given)
     if len(steps) < 2:
-        fitted.fit(cases.given_to(fitted), y)
+        fitted.fit(cases.given_to(steps[0] if steps else fitted), y)
         return fitted
     rows = cases.given_to(steps[0])
     for number, step in enumerate(steps[:-1], start=1):
@@ -49,7 +49,7 @@ def fit_features(features: Any, cases: Cases, y: Any, **given: Any) -> Any:
 def compute_features(features: Any, cases: Cases, *, n_jobs: int | None = None, verbose: int | None = None) -> Any:
     """One row of features per case, computed once if the cases have a cache."""
     steps = list_steps(features)
-    if cases.remembers or any(isinstance(step, LooksAtAll) for step in steps):
+    if cases.remembers or any(issubclass(type(step), Collects) for step in steps):
         return compute_rows(steps, cases, n_jobs=n_jobs, verbose=verbose)
     return extract(features, cases.data, n_jobs=n_jobs, verbose=verbose)
 
@@ -59,9 +59,9 @@ def compute_rows(steps: list[Any], cases: Cases, **how: Any) -> Any:
     if not steps:
         return cases.data
     *before, last = steps
-    if isinstance(last, LooksAtAll) and not before:  # it has its own cache
+    if issubclass(type(last), Collects) and not before:  # its collection has a cache
         return last.transform(cases.given_to(last))
-    if any(isinstance(step, LooksAtAll) for step in before):  # rows may depend on all cases of a call
+    if any(issubclass(type(step), Collects) for step in before):  # rows may depend on all cases of a call
         return extract(last, compute_rows(before, cases, **how), **how)
     return cases.remember(tuple(steps), lambda some: extract(last, compute_rows(before, some, **how), **how))
 

@@ -46,8 +46,6 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         What `measure` returns.
     learned_to_relate : tuple of str
         Attributes that `fit` sets and `relate` alone reads: an image measured before the fit is not measured again.
-    takes_all_at_once : bool
-        Similarities pass all images in one call: the feature has workers of its own, and `relate` needs every row.
     """
 
     names: tuple[str, ...] = ()
@@ -55,7 +53,6 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     learned_to_relate: tuple[str, ...] = ()
     n_jobs: int | None = None
     verbose: int | None = None
-    takes_all_at_once = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 
     def measure(self, image: Pixels, info: Info) -> Any:

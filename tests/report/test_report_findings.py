@@ -224,6 +224,20 @@ def test_paper_gain_of_the_leaf_study_is_that_of_its_table(run_of):
 # ------------------------------------------------------------------------------------------------ charts and colours
 
 
+def test_lines_that_coincide_take_turns_and_are_named(run_of):
+    run = run_of(skill={**GAIN, "sturdy": (0.9, 0.06), "augmented": (0.9, 0.06)})
+    chart = charts.severities(run, run.folder)
+    assert "Lines that coincide take turns: Sturdy memory classifier and Feature augmentation." in chart.caption
+    assert charts.severities(run_of("apart"), run.folder).caption.endswith("intervals.")
+
+
+def test_balanced_controls_have_no_line_over_the_severities(run_of):
+    run = run_of(skill={**GAIN, "stage1-balanced": (0.9, 0.05), "prior": (0.9, 0.05)})
+    chart = charts.severities(run, run.folder)
+    assert "Stage 1 alone, balanced" not in chart.svgs[0]
+    assert "Baseline × class frequencies" in chart.svgs[0]
+
+
 def test_class_called_by_a_colour_has_that_colour():
     for place, (name, strongest) in enumerate([("green", 1), ("red", 0), ("Blue", 2)]):
         for shade in colours.choose_colour(name, place):

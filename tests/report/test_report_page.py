@@ -346,6 +346,7 @@ def test_severities_are_shown_only_where_every_corruption_has_every_one(tmp_path
     conditions = {("drift", 1): X + 1, ("drift", 3): X + 3, ("dull", 2): X / 2}
     page = page_of(own(tmp_path, X, (X[:, 0] > 20).astype(int), conditions))
     assert "severities" not in page.ids
+    assert not (tmp_path / "figures" / "severities.png").exists()
     assert not (tmp_path / "tables" / "severities.csv").exists()
 
 
@@ -362,7 +363,7 @@ def test_markdown_keeps_what_the_captions_say(made):
     run = made(**small(bounds=True))
     build(run)
     text = (run / "report.md").read_text(encoding="utf-8")
-    for name in ("gains", "bounds"):
+    for name in ("severities", "thin", "gains", "bounds"):
         assert captions.CAPTIONS[name] in text
     assert "*Bounds, 95 % sure, and the terms that add up to them; as shares, so 1 is everything.*" in text
     assert "*Contenders and controls on 60 test cases" in text

@@ -86,8 +86,9 @@ def test_every_table_and_every_figure_is_written_and_linked(made):
         "confusions", "hardest", "settings", "memories", "routes", "overlays",
     }  # fmt: skip
     assert all((run / "tables" / f"{name}.{kind}").is_file() for name in names for kind in ("csv", "tex"))
-    assert [file.name for file in (run / "figures").iterdir()] == ["contenders.png"]
-    assert (run / "figures" / "contenders.png").read_bytes()[:4] == b"\x89PNG"
+    figures = list((run / "figures").iterdir())
+    assert {file.name for file in figures} == {"contenders.png", "severities.png"}
+    assert all(file.read_bytes()[:4] == b"\x89PNG" for file in figures)
     linked = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", (run / "report.md").read_text(encoding="utf-8"))
     assert len(linked) > 15
     assert all((run / path).is_file() for path in linked)

@@ -31,6 +31,9 @@ TERMS = {
 
 #: What stands with a table or a figure, on the page and in Markdown.
 CAPTIONS = {
+    "severities": "Mean over the corruptions at each severity. Bands are 95 % intervals.",
+    "thin": "Controls are drawn thin and without bands.",
+    "undrawn": "Balanced controls are not drawn.",
     "paper": "A strong colour or a bold number means that the 95 % interval of our difference excludes 0; a pale one "
     "may be chance, as all of the paper’s may (it states no intervals).",
     "ablation": "“+part”: that part alone, put on the memory classifier as the paper has it; “sturdy…”: the sturdy "

@@ -25,6 +25,16 @@ def class_colours(run: Run) -> dict[str, str]:
     }
 
 
+def lighten(colour: str) -> str:
+    """A colour of the light page, as bright as a dark page needs it.
+
+    >>> lighten("#6f42b5"), lighten("#ffffff")
+    ('#9d7ccf', '#ffffff')
+    """
+    hue, lightness, saturation = rgb_to_hls(*(int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)))
+    return _hex(hue, max(lightness, DARK_PAGE[0] + 0.05), saturation)
+
+
 def choose_colour(name: str, place: int) -> tuple[str, str]:
     """A class's colour on a light and on a dark page: the one it is called by, or one of the palette.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memclf.evaluate.store import CLEAN, ModelId
-from memclf.report import about, captions
+from memclf.report import about, captions, charts
 from memclf.report.labels import CONTROLS
 from memclf.report.run import Run
 from memclf.report.section import Block, Heading, Section, Text
@@ -126,7 +126,9 @@ def severities_section(run: Run, folder: Path) -> Section | None:
     if not run.field or not run.common or not run.crossed:
         return None
     title = "Robust accuracy over the severities"
-    return Section("severities", title, [severities(run)], "Over the severities")
+    chart = charts.severities(run, folder)
+    blocks: list[Block] = [*([] if chart is None else [chart]), severities(run)]
+    return Section("severities", title, blocks, "Over the severities")
 
 
 def severities(run: Run) -> Table:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memclf.exceptions import MissingExtraError
-from memclf.report import formats, tables
+from memclf.report import charts, formats, tables
 from memclf.report.run import Run
 from memclf.report.section import Section, Text
 from memclf.report.tables import Number
@@ -122,5 +122,5 @@ def _environment(escape: bool) -> Any:
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"heat": HEAT, "style": Markup(style.read_text(encoding="utf-8"))}
+    found.globals |= {"heat": HEAT, "style": Markup(style.read_text(encoding="utf-8") + charts.style())}
     return found

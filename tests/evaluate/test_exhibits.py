@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from memclf import MemoryClassifier
-from memclf.evaluate import Condition, Contender, ModelId, Store, controls_of, evaluate, write_exhibits
+from memclf.evaluate import Condition, Contender, ModelId, Row, Store, controls_of, evaluate, write_exhibits
 from memclf.similarity import CombinedSimilarity, FunctionSimilarity, RBFSimilarity, TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour, near_colour
@@ -107,6 +107,66 @@ def test_every_picture_is_there_is_small_and_nothing_else_is(folder, exhibits):
     assert not list(folder.glob("*.part"))
 
 
+def test_the_opening_is_a_case_that_the_noise_takes_from_the_baseline(run, exhibits):
+    opening = exhibits["opening"]
+    assert opening["condition"] == "gaussian_noise 5"
+    shown = {each["model"]: each for each in opening["answers"]}
+    assert sorted(shown) == ["baseline", "memory", "prior", "stage1"]
+    for model in ("baseline", "memory"):
+        assert shown[model]["clean"] == answer(run, model, "clean", opening["key"])
+        assert shown[model]["corrupted"] == answer(run, model, "gaussian_noise 5", opening["key"])
+        rows = [row for row in run.store.rows() if (row["model"], row["corruption"], row["severity"])
+                == (model, "gaussian_noise", 5)]  # fmt: skip
+        assert shown[model]["accuracy"] == rows[0]["accuracy"]
+    assert shown["baseline"]["clean"] == opening["truth"] != shown["baseline"]["corrupted"]
+    mostly_right = 2 * opening["memory_right"] >= opening["flips"]
+    assert (shown["memory"]["corrupted"] == opening["truth"]) == mostly_right
+
+
+def written(memory_right, n=20, conditions=((("gaussian_noise", 5), 10),)):
+    """A store in which noise takes the first cases from the baseline, and the memory classifier keeps some."""
+    store = Store()
+    truth = np.arange(n) % 2
+    store.put_cases([f"patch 1-{i}" for i in range(n)], truth, ["blue", "red"])
+    for model in ("baseline", "memory"):
+        for condition, flips in ((("clean", 0), 0), *conditions):
+            lost = np.arange(n) < flips
+            said = np.where(lost if model == "baseline" else lost & (np.arange(n) >= memory_right), 1 - truth, truth)
+            row = Row("color", model, *CONTENDER, *condition, n=n, accuracy=float(np.mean(said == truth)),
+                      balanced_accuracy=0.0, coverage=1.0, selective_accuracy=None)  # fmt: skip
+            store.add(row, said)
+    return store
+
+
+@pytest.mark.parametrize("memory_right", [2, 8])
+def test_the_opening_stands_for_most_cases_be_they_failures_of_the_memory_classifier(run, tmp_path, memory_right):
+    store, test = written(memory_right), run.test[:20]
+    keys = set()
+    for seed in range(4):
+        opening = write(tmp_path, store, run.memory, test, seed=seed, n_overlays=0, n_routes=0)["opening"]
+        keys.add(opening["key"])
+        assert (opening["flips"], opening["memory_right"]) == (10, memory_right)
+        shown = {each["model"]: each["corrupted"] for each in opening["answers"]}
+        assert (shown["memory"] == opening["truth"]) == (memory_right == 8)
+    assert len(keys) > 1
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ({("gaussian_noise", 1): 3, ("gaussian_noise", 4): 2, ("fog", 5): 9}, "gaussian_noise 4"),
+        ({("gaussian_noise", 5): 0, ("fog", 5): 9, ("snow", 1): 2}, "fog 5"),
+        ({("snow", 1): 2, ("frost", 3): 7}, "frost 3"),
+        ({("snow", 1): 0, ("gaussian_noise", 3): 0}, "gaussian_noise 3"),
+    ],
+)
+def test_the_opening_prefers_strong_noise_then_the_worst_condition(run, tmp_path, conditions, expected):
+    store = written(5, conditions=conditions.items())
+    test = run.test[:20]
+    found = write(tmp_path, store, run.memory, test, n_overlays=0, n_routes=0)
+    assert found["opening"]["condition"] == expected
+
+
 def test_memories_come_with_their_clusters(run, exhibits):
     memory, labels = run.memory, run.train.labels
     assert [each["number"] for each in exhibits["memories"]] == list(range(len(memory.memory_indices_)))
@@ -153,6 +213,21 @@ def test_overlays_show_one_image_under_conditions_of_different_kinds(run, exhibi
         assert {part["name"]: part["share"] for part in each["legend"]} == pytest.approx(
             {name: mask.mean() for name, mask in masks.items()}
         )
+
+
+def test_every_model_that_looks_at_pictures_answers_to_the_opening(run, tmp_path):
+    store, test = written(5), run.test[:20]
+    answers = store.answers()
+    looking = ("sturdy", "careful", "prior-balanced", "stage1-balanced")
+    for model in (*looking, "majority", "random"):
+        for condition in (("clean", 0), ("gaussian_noise", 5)):
+            name = (model, "", "", 0) if "stage1" in model else (model, *CONTENDER)
+            row = Row("color", *name, *condition, n=20, accuracy=0.5, balanced_accuracy=0.5, coverage=1.0,
+                      selective_accuracy=None)  # fmt: skip
+            store.add(row, answers["baseline", *CONTENDER, *condition])
+    found = write(tmp_path, store, run.memory, test, n_overlays=0, n_routes=0)
+    shown = [each["model"] for each in found["opening"]["answers"]]
+    assert sorted(shown) == sorted(["baseline", "memory", *looking])
 
 
 def test_who_answers_for_a_memory_is_told_in_words(run, tmp_path):
@@ -218,6 +293,7 @@ def test_images_in_files_of_different_sizes_do_as_well(run, tmp_path):
 
 def test_without_answers_there_are_only_memories_and_the_clean_overlay(run, tmp_path):
     said = write(tmp_path, Store(), run.memory, run.test)
+    assert "opening" not in said
     assert said["routes"] == said["hardest"] == []
     assert len(said["memories"]) == 3
     assert [each["condition"] for each in said["overlays"]] == ["clean"]

@@ -189,6 +189,17 @@ def _paint(folder):
         for i, condition in enumerate(noisy)
     ]
     found = {
+        "opening": {
+            "condition": "gaussian_noise 5",
+            "key": "leaf/003.jpg",
+            "truth": "mild",
+            "clean": kept("opening_clean.jpg", 3),
+            "corrupted": kept("opening_corrupted.jpg", 3, noise=70),
+            "answers": [
+                {"model": m, "recipe": PAIR[0], "backbone": PAIR[1], "clean": "mild", "corrupted": c, "accuracy": a}
+                for m, c, a in (("baseline", "severe", 0.42), ("memory", "mild", 0.71), ("prior", "healthy", 0.44))
+            ],
+        },
         "memories": memories,
         "routes": routes,
         "overlays": [

@@ -98,6 +98,7 @@ def test_report__evaluation_of_ones_own__has_all_sections(kind, request):
     page, markdown, found = request.getfixturevalue(kind)
     for name in SECTIONS:
         assert f'<section id="{name}">' in page
+    assert ('<section id="opening">' in page) == ("opening" in found) == (kind == "images")
     assert "MemoryClassifier(" in page
     assert "MemoryClassifier(" in markdown
     assert "does not say which data" not in page

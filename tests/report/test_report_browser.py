@@ -65,6 +65,14 @@ def test_wide_tables_scroll_in_their_own_box_and_keep_their_first_column(browser
     page.close()
 
 
+def test_the_opening_fits_a_phone_without_scrolling(browser, pages):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(pages[0].as_uri())
+    box = "document.querySelector('#opening .box')"
+    assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
+    page.close()
+
+
 def test_the_contents_stay_within_reach_on_a_phone(browser, pages):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(pages[0].as_uri())

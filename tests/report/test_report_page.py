@@ -167,7 +167,7 @@ def own(folder, X, labels, conditions):
 
 
 def test_the_sections_come_in_their_order_and_the_contents_lead_to_them(page):
-    order = "headline data contenders paper severities memories routes overlays wrong gains settings"
+    order = "headline opening data contenders paper severities memories routes overlays wrong gains settings"
     assert [each for each in page.ids if each in order.split()] == order.split()
     assert [each for each in page.addresses if each.startswith("#") and each[1:] in order.split()] == [
         f"#{name}" for name in order.split()
@@ -219,6 +219,7 @@ def test_a_partial_run_says_loudly_what_is_missing(made):
     assert "7 of 13 rows: Baseline · Vanilla · EfficientNet-Lite0" in page.words
     assert "There are no pictures yet" in page.words
     assert "PARTIAL" in (run / "report.md").read_text(encoding="utf-8")
+    assert "opening" not in page.ids
     assert "memories" not in page.ids
 
 
@@ -250,7 +251,8 @@ def test_nothing_that_comes_from_the_run_is_taken_for_markup(made):
     nasty = "<script>alert('1')</script> & \"x\" | *y* $z_"
     run = made(classes=[nasty, "b", "c"], settings={"note": nasty, nasty: [nasty]}, **small(exhibits=True))
     exhibits = json.loads((run / "exhibits.json").read_text())
-    exhibits["memories"][0]["label"] = exhibits["routes"][0]["key"] = nasty
+    exhibits["opening"]["truth"] = exhibits["memories"][0]["label"] = exhibits["routes"][0]["key"] = nasty
+    exhibits["opening"]["answers"][0]["corrupted"] = nasty
     exhibits["overlays"][0]["numbers"] = {nasty: 0.5}
     (run / "exhibits.json").write_text(json.dumps(exhibits))
     text = build(run).read_text(encoding="utf-8")
@@ -273,6 +275,7 @@ def test_a_damaged_picture_or_entry_does_not_stop_the_report(made):
     run = made(**small(exhibits=True))
     (run / "exhibits" / "memory_0.jpg").write_bytes(b"no picture")
     (run / "exhibits" / "memory_1.jpg").unlink()
+    (run / "exhibits" / "opening_clean.jpg").unlink()
     exhibits = json.loads((run / "exhibits.json").read_text())
     exhibits["routes"].append({"condition": "fog 3", "memory": None, "similarity": None})
     exhibits["memories"].append({"number": 7})

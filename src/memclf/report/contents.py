@@ -87,6 +87,7 @@ def show_value(value: Any) -> str:
 
 SECTIONS: tuple[Callable[[Run, Path], Section | None], ...] = (
     headline.section,
+    exhibits.opening,
     data,
     contenders.section,
     beside_paper.section,

@@ -1,4 +1,4 @@
-"""Sections that show single cases: memories, routes, what the feature sees, hard cases."""
+"""Sections that show single cases: one picture, memories, routes, what the feature sees, hard cases."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from memclf.evaluate.kinds import shorten
+from memclf.evaluate.store import ModelId
 from memclf.report import captions, formats
 from memclf.report.colours import class_colours
+from memclf.report.labels import model_order
 from memclf.report.run import Run
 from memclf.report.section import Gallery, Section, Text
 from memclf.report.tables import Cell, Column, Number, Picture, Table
@@ -19,6 +21,37 @@ SUMMARY = 60  # characters of a case in a cell of a table
 def entries(run: Run, part: str) -> list[dict[str, Any]]:
     """The entries of one part of exhibits.json."""
     return [each for each in run.exhibits.get(part) or [] if isinstance(each, dict)]
+
+
+def opening(run: Run, folder: Path) -> Section | None:
+    """One picture, clean and corrupted, and what each model answers to it."""
+    found = run.exhibits.get("opening") or {}
+    if not found:
+        return None
+    condition, truth = run.labels.condition(str(found.get("condition", ""))), run.label(found.get("truth", ""))
+    key = str(found.get("key", ""))
+    sides: list[Cell] = [show_case(run, {"case": found.get(side), "key": key}) for side in ("clean", "corrupted")]
+    title = "One picture, clean and corrupted"
+    heads = [Column("Picture"), Column("True class"), Column("Clean"), Column(condition)]
+    gallery = Gallery("opening", found, Table("opening", title, heads, [[key, truth, *sides]]))
+    rows: list[list[Cell]] = [
+        [
+            run.name(ModelId(str(each.get("model")), str(each.get("recipe") or ""), str(each.get("backbone") or ""))),
+            _marked(run, each.get("clean"), found.get("truth")),
+            _marked(run, each.get("corrupted"), found.get("truth")),
+            Number(each.get("accuracy")),
+        ]
+        for each in _in_order(found.get("answers") or [])
+    ]
+    answers = Table(
+        "opening_answers",
+        f"Answers to this picture, and accuracy on the whole test set under {condition}, in per cent",
+        [Column("Model"), Column("Clean"), Column(condition), Column("Accuracy there")],
+        rows,
+        look="fit",
+    )
+    text = Text(f"A test picture of class {truth}, and what the models answer.")
+    return Section("opening", title, [text, gallery, answers], "One picture")
 
 
 def memories(run: Run, folder: Path) -> Section | None:
@@ -164,6 +197,15 @@ def _whose(run: Run, found: Sequence[Mapping[str, Any]]) -> str:
     """Which memory classifier is shown, where there are several."""
     model = str(found[0].get("model", "memory"))
     return "" if model == "memory" else f" They are those of “{run.labels.model(model)}”."
+
+
+def _in_order(answers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Recipe by recipe, the first one with those that have none."""
+    recipes = list(dict.fromkeys(str(each.get("recipe") or "") for each in answers if each.get("recipe")))
+    order = {name: place for place, name in enumerate(recipes)}
+    return sorted(
+        answers, key=lambda each: (order.get(str(each.get("recipe")), 0), model_order(str(each.get("model"))))
+    )
 
 
 def _marked(run: Run, answer: Any, truth: Any) -> str:

@@ -3,13 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from memclf._numbers import Array
 from memclf.evaluate.store import CLEAN, Condition
 
+NOISE = "gaussian_noise"
+
 Answers = Mapping[Condition, Array]  # of one contender: positions in the classes, -1 for unknown
+
+
+class Opening(NamedTuple):
+    """The case that opens the report, and how many cases it stands for.
+
+    `flips` cases are answered rightly by the baseline when clean and wrongly under the condition; the memory
+    classifier answers `kept` of them rightly.
+    """
+
+    condition: Condition
+    case: int
+    flips: int
+    kept: int
+
+
+def choose_opening(mine: Answers, baseline: Answers, truth: Array, rng: np.random.Generator) -> Opening | None:
+    """One case that the baseline answers rightly when clean and wrongly under strong noise.
+
+    Where there is no such noise, the condition is the one that is worst for the baseline. If the memory classifier is
+    right on at least half of all such cases, the case is drawn from those on which it is right, otherwise from the
+    others: it stands for the majority. If the baseline is never led astray, it is any case.
+    """
+    both = [condition for condition in baseline if condition in mine and condition != CLEAN]
+    if not both or CLEAN not in baseline:
+        return None
+    right = {condition: answers == truth for condition, answers in baseline.items()}
+    noise = sorted(each for each in both if each.corruption == NOISE)[-1:]
+    worst = sorted(both, key=lambda each: (right[each].mean(), each))
+    order = [*noise, *worst]
+    condition = next((each for each in order if (right[CLEAN] & ~right[each]).any()), order[0])
+    flips = np.flatnonzero(right[CLEAN] & ~right[condition])
+    kept = mine[condition][flips] == truth[flips]
+    usual = flips[kept == (2 * kept.sum() >= len(kept))]
+    case = int(rng.choice(usual if len(flips) else np.arange(len(truth))))
+    return Opening(condition, case, len(flips), int(kept.sum()))
 
 
 def choose_routes(mine: Answers, truth: Array, n: int, rng: np.random.Generator) -> list[tuple[Condition, int]]:

@@ -1,10 +1,10 @@
-"""The parts of the report that show single cases: memories, routes, what features see, hard cases."""
+"""The parts of the report that show single cases: an opening, memories, routes, what features see, hard cases."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,18 +20,19 @@ from memclf.evaluate.exhibits.choose import (
     choose_different,
     choose_hardest,
     choose_members,
+    choose_opening,
     choose_routes,
 )
 from memclf.evaluate.exhibits.views import CaseViews
 from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
-from memclf.evaluate.verdict import judge
+from memclf.evaluate.verdict import is_part, judge
 from memclf.similarity import CombinedSimilarity
 from memclf.similarity.base import fitted_features
 
 FILE = "exhibits.json"
-SHARP, MEDIUM, SMALL = 400, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
+SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; sharp for pictures with lines in them
 MEMORIES = 12  # shown at least, if there are as many; those that routes lead to are shown as well
 MEMBERS = 6
 HARDEST = 6
@@ -81,6 +82,9 @@ def write_exhibits(
 
     The parts, and how their cases are chosen (`memclf.evaluate.exhibits.choose`):
 
+    opening
+        Of images only: one that the baseline answers rightly when clean and wrongly under noise, and what each model
+        answers.
     memories
         The first ones, which stand for most cases; with cases of their clusters, if `train` is given.
     routes
@@ -120,8 +124,10 @@ def write_exhibits(
         raise ValueError(f"train holds {n} cases, but the memory classifier was fitted on {len(clf.labels_)}")
     collector = _Collector(Path(folder), store, shown, test, make, train)
     rng = [np.random.default_rng([seed, part]) for part in range(5)]  # no part's draws depend on another part
+    opening = collector.opening(rng[0])
     routes = collector.routes(rng[1], n_routes)
     exhibits = {
+        **({"opening": opening} if opening is not None else {}),
         "memories": collector.memories(rng[2], {route["nearest"] for route in routes}),
         "routes": routes,
         "overlays": collector.overlays(rng[3], n_overlays),
@@ -162,6 +168,48 @@ class _Collector:
         self._made: dict[Condition, Any] = {CLEAN: test}
 
     # ---------------------------------------------------------------------------------------------- the parts
+
+    def opening(self, rng: np.random.Generator) -> dict[str, Any] | None:
+        found = choose_opening(self.mine, self.base, self.truth, rng) if self.views.kind == "images" else None
+        if found is None:
+            return None
+        corrupted = self._cases(found.condition)
+        return {
+            "condition": str(found.condition),
+            "key": self.names[found.case],
+            "truth": self.classes[self.truth[found.case]],
+            "clean": self.views.show("opening_clean", self.test, found.case, LARGE),
+            "corrupted": self.views.show("opening_corrupted", corrupted, found.case, LARGE),
+            "flips": found.flips,
+            "memory_right": found.kept,
+            "answers": [
+                {
+                    "model": name.model,
+                    "recipe": name.recipe,
+                    "backbone": name.backbone,
+                    "clean": self._label(self.answers[name][CLEAN][found.case]),
+                    "corrupted": self._label(self.answers[name][found.condition][found.case]),
+                    "accuracy": float(np.mean(self.answers[name][found.condition] == self.truth)),
+                }
+                for name in self._names_beside(found.condition)
+            ],
+        }
+
+    def _names_beside(self, condition: Condition) -> Iterable[ModelId]:
+        """Contenders of the same backbone and seed; of other recipes only the baseline and the same model."""
+        mine = self.shown.name
+        for name, seen in self.answers.items():
+            if name.recipe in (mine.recipe, ""):
+                wanted = name == mine or (name.model not in BLIND and not is_part(name.model))
+            else:
+                wanted = name.model in (BASELINE, mine.model)
+            if (
+                wanted
+                and name.backbone in (mine.backbone, "")
+                and name.seed == mine.seed
+                and {CLEAN, condition} <= {*seen}
+            ):
+                yield name
 
     def routes(self, rng: np.random.Generator, n: int) -> list[dict[str, Any]]:
         picked = choose_routes(self.mine, self.truth, n, rng)

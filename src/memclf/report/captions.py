@@ -47,6 +47,4 @@ CAPTIONS = {
     "gains": "Bold numbers have intervals that exclude 0 (by chance alone about one in twenty would); the others may "
     "be chance.",
     "bounds": "The terms end to end, as shares. A bound that reaches the dashed line is vacuous.",
-    "warnings": "Warnings count the controls that do as well as a memory classifier, in accuracy or in balanced "
-    "accuracy: a gain that a control has too is no gain.",
 }

@@ -20,6 +20,8 @@ from memclf.similarity import (
 )
 from toolbox import NearRows
 
+pytestmark = pytest.mark.no_cover  # hundreds of fits of one kind
+
 ESTIMATORS = [
     MemoryClassifier(),
     MemoryClassifier(fallback="nearest"),

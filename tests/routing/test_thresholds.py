@@ -14,6 +14,7 @@ from memclf.routing import conformal_thresholds, fit_thresholds
 from memclf.routing.thresholds import distance, widths
 from memclf.similarity import RankSimilarity, RBFSimilarity
 
+SIMULATION = pytest.mark.no_cover  # hundreds of fits, of which tests of the parts run every line
 ANSWERS = {"local": "local", "competence": ProductAnswer("mahalanobis", balance=0.0)}
 
 # ------------------------------------------------------------------------------------- common, tight, by hand
@@ -137,6 +138,7 @@ def test_too_few_cases_make_no_promise_and_nothing_unknown():
     assert (conformal_thresholds(np.array([0.2, 0.3]), np.ones(3), 0.05) == np.finfo(float).tiny).all()
 
 
+@SIMULATION
 def test_single_memories_keep_the_promise_nearly_too():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(3 * k, 0.2 + 0.2 * k, (150, 1)) for k in range(5)])
@@ -150,6 +152,7 @@ def test_single_memories_keep_the_promise_nearly_too():
     assert min(realised) > 0.04
 
 
+@SIMULATION
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_fitted_classifier_keeps_the_promise_on_new_cases(answer):
     rate, found = 0.1, []
@@ -171,6 +174,7 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_cases(answer):
     assert np.mean(found) > 0.02  # and it is not kept by never being unknown
 
 
+@SIMULATION
 @pytest.mark.parametrize("cv", [3, pytest.param(10, marks=pytest.mark.slow)])
 def test_many_small_clusters_keep_the_promise_too(cv):
     found = []
@@ -194,6 +198,7 @@ def test_far_away_cases_are_unknown():
 # ------------------------------------------------------------------------------------- folds, and what else is unknown
 
 
+@SIMULATION
 @pytest.mark.parametrize("cv", [ShuffleSplit(1, test_size=0.4, random_state=0), ShuffleSplit(4, random_state=0)])
 def test_folds_that_hold_out_only_some_cases_keep_the_promise(cv):
     found = []
@@ -222,6 +227,7 @@ def distrusted(n, seed, share):
     return X, (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
+@SIMULATION
 @pytest.mark.parametrize("answer", ANSWERS)
 @pytest.mark.parametrize("share", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
 def test_cases_that_are_not_trusted_count_against_the_rate(share, answer):
@@ -259,6 +265,7 @@ def test_distrust_beyond_the_rate_is_said_and_nothing_is_added_to_it(answer):
     np.testing.assert_array_equal(clf.predict(new) == -1, new[:, 2] > 0.5)
 
 
+@SIMULATION
 @pytest.mark.parametrize(
     "gamma", [pytest.param(0.4, marks=pytest.mark.slow), 1.0, pytest.param(3.0, marks=pytest.mark.slow)]
 )
@@ -304,6 +311,7 @@ def test_too_few_groups_for_the_promise_are_named():
     assert clf.route(X + 1).known.all()
 
 
+@SIMULATION
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_a_fitted_classifier_keeps_the_promise_on_new_groups(answer):
     """Three measurements of each of 60 objects; half of the rate is for strange ones, if they are looked for."""
@@ -320,6 +328,7 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_groups(answer):
     assert 0.02 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(12)
 
 
+@SIMULATION
 @pytest.mark.parametrize("n_memories", [15, 30])
 def test_evenly_spaced_ranks_and_small_clusters_keep_the_promise(n_memories):
     """Three folds, and widths without the memories, made 0.144 of new cases unknown with 30 memories."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TERMS = {
     "memory": "A memory is a training case kept as a prototype; a new case is routed to the memory it is alike to.",
-    "baseline": "The baseline is the same classifier without memories, trained on all training cases.",
+    "baseline": "The baseline is the model that gains are measured against: one classifier without memories.",
     "gain": "The gain is the accuracy of a model minus that of its baseline on the very same cases, in points.",
     "accuracy": "Accuracy is the share of all test cases answered rightly; “unknown” counts as an error.",
     "balanced": "Balanced accuracy is the mean over the classes of their own accuracies: always answering the "

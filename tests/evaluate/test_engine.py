@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -270,3 +271,11 @@ def test_groups_are_kept_with_the_cases_and_widen_the_intervals(table, fitted):
     assert (found["low"], found["high"]) != (alone["low"], alone["high"])
     with pytest.raises(ValueError, match="entries in groups"):
         evaluate({"memory": fitted}, X, y, groups=faces[:-1])
+
+
+def test_evaluate__classifier_that_is_not_fitted__is_refused_before_any_work():
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(NotFittedError, match="MemoryClassifier"):
+        evaluate({"memory": MemoryClassifier()}, X, y)
+    with pytest.raises(TypeError, match="a mapping from names to classifiers: {'mine': MemoryClassifier"):
+        evaluate(MemoryClassifier(), X, y)

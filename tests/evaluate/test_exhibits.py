@@ -364,5 +364,5 @@ def test_write_exhibits__parts_that_do_not_fit_together__are_refused(run, tmp_pa
         run.write(tmp_path, test=run.test[:10])
     with pytest.raises(ValueError, match="train holds 10 cases, but the memory classifier was fitted on 60"):
         run.write(tmp_path, train=run.train[:10])
-    with pytest.raises(ValueError, match="gaussian_noise 5 has 5 cases, the clean test set 30"):
+    with pytest.raises(ValueError, match="has 5 cases, the clean test set 30"):
         run.write(tmp_path, make=lambda condition: run.test.corrupted(*condition)[:5])

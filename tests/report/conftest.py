@@ -191,6 +191,7 @@ def _paint(folder):
     found = {
         "opening": {
             "condition": "gaussian_noise 5",
+            "key": "leaf/003.jpg",
             "truth": "mild",
             "clean": kept("opening_clean.jpg", 3),
             "corrupted": kept("opening_corrupted.jpg", 3, noise=70),

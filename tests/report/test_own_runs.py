@@ -19,7 +19,7 @@ from memclf.vision import ImageCollection
 from memclf.vision.features import PatchColour
 from pictures import squares
 
-SECTIONS = ("headline", "data", "contenders", "opening", "memories", "routes", "settings")
+SECTIONS = ("headline", "data", "contenders", "memories", "routes", "settings")
 WORDS = {"money": "invoice payment refund card bank", "parcel": "courier late address box driver"}
 # A finder that refuses packages, as if they were not installed.
 BLOCKED = """import sys
@@ -98,6 +98,7 @@ def test_report__evaluation_of_ones_own__has_all_sections(kind, request):
     page, markdown, found = request.getfixturevalue(kind)
     for name in SECTIONS:
         assert f'<section id="{name}">' in page
+    assert ('<section id="opening">' in page) == ("opening" in found) == (kind == "images")
     assert "MemoryClassifier(" in page
     assert "MemoryClassifier(" in markdown
     assert "does not say which data" not in page

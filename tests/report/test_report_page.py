@@ -143,12 +143,11 @@ def test_a_legend_of_an_overlay_is_text_and_no_style_comes_from_the_run(made):
     assert "url(x)" not in text
 
 
-def test_columns_that_were_not_run_are_folded_but_never_all_of_the_papers(whole, page):
+def test_paper__nothing_of_it_was_run__shows_the_one_column_that_is_compared(whole, page):
     heads = [rows[1] for rows in page.tables if rows[0][1:2] == ["EfficientNet-Lite0"]]
     assert heads[0] == ["Corruption", "Baseline", "Memory", "Paper: baseline", "Paper: memory"]
-    folded = next(rows for rows in page.tables if "VGG16, not run" in rows[0])
-    assert "ResNet50, not run" not in folded[0]
-    assert "EfficientNet-Lite0" not in folded[0]
+    assert any("ResNet50, not run" in rows[0] for rows in page.tables)
+    assert not any("VGG16, not run" in rows[0] for rows in page.tables)
     assert "the network with the expert features joined is;" in page.words
 
 
@@ -156,14 +155,6 @@ def test_random_routing_has_no_stability_to_tell(page):
     shown = page.table(["Model", "Accuracy", "Balanced"])
     assert shown["Random routing"][-2:] == ["–", "–"]
     assert shown["Memory classifier"][-1] == "85.0"
-
-
-def test_contenders_of_several_trainings_stand_in_two_tables(made):
-    pairs = (("vanilla", "resnet18"), ("augmix", "resnet18"))
-    page = page_of(made(**small(pairs=pairs)))
-    heads = [rows[1] for rows in page.tables if rows[1][:2] == ["Model", "Training"]]
-    assert heads[0] == ["Model", "Training", *["Accuracy", "Balanced"] * 3]
-    assert heads[1] == ["Model", "Training", "Coverage", "Selective", "Stability", "Oracle"]
 
 
 def own(folder, X, labels, conditions):
@@ -176,7 +167,7 @@ def own(folder, X, labels, conditions):
 
 
 def test_the_sections_come_in_their_order_and_the_contents_lead_to_them(page):
-    order = "headline data contenders paper severities opening memories routes overlays wrong gains settings"
+    order = "headline opening data contenders paper severities memories routes overlays wrong gains settings"
     assert [each for each in page.ids if each in order.split()] == order.split()
     assert [each for each in page.addresses if each.startswith("#") and each[1:] in order.split()] == [
         f"#{name}" for name in order.split()
@@ -229,6 +220,7 @@ def test_a_partial_run_says_loudly_what_is_missing(made):
     assert "There are no pictures yet" in page.words
     assert "PARTIAL" in (run / "report.md").read_text(encoding="utf-8")
     assert "opening" not in page.ids
+    assert "memories" not in page.ids
 
 
 def test_a_complete_run_does_not_call_itself_partial(page):
@@ -282,6 +274,7 @@ def test_pictures_outside_the_run_folder_are_not_shown(made):
 def test_a_damaged_picture_or_entry_does_not_stop_the_report(made):
     run = made(**small(exhibits=True))
     (run / "exhibits" / "memory_0.jpg").write_bytes(b"no picture")
+    (run / "exhibits" / "memory_1.jpg").unlink()
     (run / "exhibits" / "opening_clean.jpg").unlink()
     exhibits = json.loads((run / "exhibits.json").read_text())
     exhibits["routes"].append({"condition": "fog 3", "memory": None, "similarity": None})
@@ -308,7 +301,7 @@ def test_building_again_gives_the_same_files(whole):
     assert {file: file.read_bytes() for file in made_once} == first
 
 
-def test_the_heat_map_and_the_worst_conditions_are_differences_of_rows(whole, page):
+def test_gains_by_condition_are_differences_of_rows(whole, page):
     with open_store(whole / "results.sqlite") as store:
         right = {(r["model"], r["corruption"], r["severity"]): r["accuracy"] for r in store.rows()}
     gains = {key[1:]: value - right["baseline", *key[1:]] for key, value in right.items() if key[0] == "memory"}
@@ -316,10 +309,6 @@ def test_the_heat_map_and_the_worst_conditions_are_differences_of_rows(whole, pa
     for corruption in ("fog", "snow", "gaussian_noise"):
         shown = [cell.split()[0] for cell in heat[Run(whole).labels.corruption(corruption)]]
         assert shown[:5] == [formats.points(gains[corruption, severity]) for severity in range(1, 6)]
-    worst = page.table(["Condition", "Baseline", "Memory", "Gain"])
-    del gains["clean", 0]
-    least = min(gains, key=lambda key: (gains[key], f"{key[0]} {key[1]}"))
-    assert next(iter(worst)) == Run(whole).labels.condition(f"{least[0]} {least[1]}")
 
 
 def test_a_users_own_evaluation_without_recipes_or_paper_has_a_report(made):
@@ -355,7 +344,7 @@ def test_a_report_without_controls_does_not_speak_of_them(tmp_path):
     assert "ontrol" not in page.words
 
 
-def test_severities_are_drawn_only_where_every_corruption_has_every_one(tmp_path):
+def test_severities_are_shown_only_where_every_corruption_has_every_one(tmp_path):
     X = np.arange(40.0)[:, np.newaxis]
     conditions = {("drift", 1): X + 1, ("drift", 3): X + 3, ("dull", 2): X / 2}
     page = page_of(own(tmp_path, X, (X[:, 0] > 20).astype(int), conditions))
@@ -373,7 +362,7 @@ def test_groups_are_told_to_be_drawn_together_only_where_there_are_any(made):
     assert "Cases of one group are drawn together." in page_of(run).words
 
 
-def test_markdown_keeps_what_the_captions_say(made, tmp_path):
+def test_markdown_keeps_what_the_captions_say(made):
     run = made(**small(bounds=True))
     build(run)
     text = (run / "report.md").read_text(encoding="utf-8")
@@ -381,8 +370,6 @@ def test_markdown_keeps_what_the_captions_say(made, tmp_path):
         assert captions.CAPTIONS[name] in text
     assert "*Bounds, 95 % sure, and the terms that add up to them; as shares, so 1 is everything.*" in text
     assert "*Contenders and controls on 60 test cases" in text
-    compare([run], tmp_path / "out")
-    assert captions.CAPTIONS["warnings"] in (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
 
 
 def test_an_evaluation_of_ones_own_is_partial_only_where_rows_are_missing(tmp_path):

@@ -18,7 +18,6 @@ def weather(run, folder):
         chart,
         Terms([("rain", "Water from above.")]),
         Folded("Small print", [Code("memclf rain")]),
-        Folded("Page only", [Text("not in Markdown")], page_only=True),
     ]
     return Section("weather", "Weather", blocks, short="Rain")
 
@@ -36,8 +35,6 @@ def test_section__one_function_and_one_entry__is_on_the_page_in_markdown_and_in_
         assert text in markdown
     assert "![Bars of rain.](figures/weather.png)" in markdown
     assert "narrow</svg>" in page
-    assert "not in Markdown" in page
-    assert "not in Markdown" not in markdown
     for text in (page, markdown):
         assert "<this>" not in text
         assert "<wind>" not in text

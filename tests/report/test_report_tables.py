@@ -59,7 +59,7 @@ def test_latex_rows_have_as_many_cells_as_columns(made):
     run = made(corruptions=("fog", "snow"), severities=(1, 5), exhibits=False, bounds=True)
     build(run)
     files = sorted((run / "tables").glob("*.tex"))
-    assert len(files) >= 7
+    assert len(files) >= 6
     for file in files:
         text = file.read_text(encoding="utf-8")
         kinds = re.search(r"\\begin\{tabular\}\{([lr]+)\}", text).group(1)
@@ -77,21 +77,22 @@ def test_markdown_rows_have_as_many_cells_as_columns_whatever_they_hold():
     assert latex("100 %") == r"100 \%"
 
 
-def test_every_table_and_every_figure_is_written(made):
+def test_every_table_and_every_figure_is_written_and_linked(made):
     run = made(corruptions=("fog", "snow"), severities=(1, 5))
     build(run)
     names = {file.stem for file in (run / "tables").iterdir()}
     assert names == {
         "contenders", "severities", "paper_leaf_architectures", "paper_leaf_feature_augmentation", "gains",
-        "worst_conditions", "confusions", "hardest", "settings", "headline", "opening", "memories", "routes",
+        "confusions", "hardest", "settings", "memories", "routes", "overlays",
+        "opening", "opening_answers",
     }  # fmt: skip
     assert all((run / "tables" / f"{name}.{kind}").is_file() for name in names for kind in ("csv", "tex"))
-    figures = {file.name for file in (run / "figures").iterdir()}
-    wanted = ("contenders", "severities", "gains", "opening", "memories", "routes", "overlays", "hardest")
-    assert figures == {f"{name}.png" for name in wanted}
-    assert all((run / "figures" / name).read_bytes()[:4] == b"\x89PNG" for name in figures)
-    linked = re.findall(r"\]\((figures/[^)]*)\)", (run / "report.md").read_text(encoding="utf-8"))
-    assert {f"figures/{name}" for name in figures} == set(linked)
+    figures = list((run / "figures").iterdir())
+    assert {file.name for file in figures} == {"contenders.png", "severities.png"}
+    assert all(file.read_bytes()[:4] == b"\x89PNG" for file in figures)
+    linked = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", (run / "report.md").read_text(encoding="utf-8"))
+    assert len(linked) > 15
+    assert all((run / path).is_file() for path in linked)
 
 
 def test_the_papers_cells_stand_beside_ours(made):
@@ -110,7 +111,6 @@ def test_the_papers_cells_stand_beside_ours(made):
     for name, title in (("fog", "Fog"), ("snow", "Snow"), ("clean", "Clean")):
         row = rows[title]
         assert float(row["AugMix: Paper: memory"]) == printed.rows[name]["augmix", "memory"]
-        assert float(row["CutMix, not run: Paper: baseline"]) == printed.rows[name]["cutmix", "baseline"]
         mine = [r for r in found.rows if r["recipe"] == "augmix" and r["model"] == "memory" and r["corruption"] == name]
         assert float(row["AugMix: Memory"]) == pytest.approx(
             100 * sum(r["accuracy"] for r in mine) / len(mine), abs=0.01
@@ -167,7 +167,6 @@ def test_runs_side_by_side_show_headlines_what_differs_and_every_model(made, tmp
     titles = re.findall(r"<strong>(Use [^<]*)\.</strong>", text)
     assert len(titles) == 3
     assert titles[1] == "Use the baseline"
-    assert "PARTIAL run." in text
     with (tmp_path / "out" / "tables" / "headlines.csv").open(encoding="utf-8", newline="") as lines:
         rows = {row["Run"]: row for row in csv.DictReader(lines)}
     for name, folder in (("first", first), ("second", second)):
@@ -176,7 +175,7 @@ def test_runs_side_by_side_show_headlines_what_differs_and_every_model(made, tmp
         assert float(rows[name]["Gain over the baseline: Accuracy"]) == pytest.approx(
             100 * run.gain("memory").value, abs=0.01
         )
-    assert [row["State"] for row in rows.values()] == ["complete", "complete", "partial"]
+    assert text.count("PARTIAL run.") == 1
     with (tmp_path / "out" / "tables" / "differing_settings.csv").open(encoding="utf-8", newline="") as lines:
         differ = {row["Setting"]: row for row in csv.DictReader(lines)}
     assert differ["source"]["second"] == "real"
@@ -184,9 +183,9 @@ def test_runs_side_by_side_show_headlines_what_differs_and_every_model(made, tmp
     assert "version of memclf" not in differ
     with (tmp_path / "out" / "tables" / "models.csv").open(encoding="utf-8", newline="") as lines:
         models = {row["Model"]: row for row in csv.DictReader(lines)}
-    assert models["Random routing"]["second: Accuracy"] == ""
+    assert models["Random routing · Vanilla · EfficientNet-Lite0"]["second: Accuracy"] == ""
     markdown = (tmp_path / "out" / "compare.md").read_text(encoding="utf-8")
-    assert "**second**" in markdown
+    assert "### second" in markdown
 
 
 def test_runs_on_other_cases_or_of_other_studies_are_not_compared_in_silence(made, tmp_path):
@@ -206,8 +205,7 @@ def test_runs_under_other_conditions_are_compared_where_they_are_alike(made, tmp
     with (tmp_path / "x" / "tables" / "models.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             assert row["first: Accuracy"] == row["second: Accuracy"]
-    with (tmp_path / "x" / "tables" / "headlines.csv").open(encoding="utf-8", newline="") as lines:
-        assert [row["Conditions"] for row in csv.DictReader(lines)] == ["2", "2"]
+    assert text.count("under 2 corrupted conditions") == 2
     assert "same conditions" not in compare([first, first], tmp_path / "y").read_text(encoding="utf-8")
     third = made("third", corruptions=("contrast",), **few)
     apart = compare([second, third], tmp_path / "z").read_text(encoding="utf-8")
@@ -218,15 +216,7 @@ def test_the_same_condition_made_in_another_way_is_not_compared_in_silence(made,
     few = {"corruptions": ("fog",), "severities": (1,), "exhibits": False}
     plain, authors = (made(name, settings={"preset": name}, **few) for name in ("imagenet-c", "authors-299"))
     text = compare([plain, authors], tmp_path / "out").read_text(encoding="utf-8")
-    assert "is not the same picture in these runs.</strong>They differ in preset;" in text
-
-
-def test_warnings_count_controls(made, tmp_path):
-    skill = {"baseline": (0.9, 0.05), "memory": (0.8, 0.09), "sturdy": (0.8, 0.09), "prior": (0.95, 0.01)}
-    run = made(skill=skill, corruptions=("fog", "snow"), severities=(1, 5), exhibits=False)
-    compare([run], tmp_path / "out")
-    with (tmp_path / "out" / "tables" / "headlines.csv").open(encoding="utf-8", newline="") as lines:
-        assert [row[" : Warnings"] for row in csv.DictReader(lines)] == ["1"]
+    assert "is not the same picture in these runs.</strong>They differ in preset." in text
 
 
 def test_there_must_be_a_run_to_compare(tmp_path):
@@ -246,7 +236,9 @@ def test_an_ablation_has_a_table_of_its_own_and_stands_in_no_other(made):
     folder = made(skill=skill, corruptions=("fog", "snow"), severities=(1, 5), exhibits=False)
     build(folder)
     rows = list(csv.DictReader((folder / "tables" / "ablation.csv").read_text().splitlines()))
-    assert [row["Memory classifier"] for row in rows] == ["as in the paper", "sturdy", "+product", "sturdy-balance"]
+    assert [row["Memory classifier"] for row in rows] == [
+        "Memory classifier", "Sturdy memory classifier", "+product", "sturdy-balance"
+    ]  # fmt: skip
     apart = "Gain over the paper’s way: Accuracy"
     assert rows[0][apart] == ""
     assert float(rows[1][apart]) > float(rows[2][apart]) > 0

@@ -67,21 +67,14 @@ def print_summary(summary: dict[str, Any], console: Console) -> None:
 
 
 def print_warnings(folder: Path, console: Console) -> None:
-    """Print what is missing, the verdict and the warnings of the report."""
-    from memclf.report.findings import cautions, contested, headline, warnings
+    """Print what is missing, the verdict and the cautions of the report."""
+    from memclf.report.findings import cautions, headline
     from memclf.report.run import Run
 
     run = Run(folder)
     head = headline(run)
-    for sentence in (*run.partial, f"{head.title}. {head.sentence}"):
+    for sentence in (*run.partial, f"{head.title}. {head.sentence}", *cautions(run)):
         console.print(Text(sentence), soft_wrap=True)
-    for sentence in cautions(run):
-        console.print(Text(sentence), soft_wrap=True)
-    found = warnings(run)
-    if found and contested(run):
-        console.print("A gain that a control has too is no gain:")
-    for sentence in found:
-        console.print(Text(f"- {sentence}"), soft_wrap=True)
 
 
 def _pair(found: dict[str, Any] | None) -> str:

@@ -13,7 +13,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import joblib
 import numpy as np
-from sklearn.utils.validation import column_or_1d
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from memclf._numbers import Array
 from memclf._progress import in_words, say
@@ -113,10 +114,15 @@ def evaluate(
     [('plain', 'clean', 1.0), ('plain', 'drift', 0.75)]
     """
     started = time.monotonic()
+    if isinstance(contenders, BaseEstimator):
+        raise TypeError(f"contenders must be a mapping from names to classifiers: {{'mine': {contenders!r}}}")
     if isinstance(contenders, Mapping):
         contenders = [Contender(name, estimator) for name, estimator in contenders.items()]
     if len({each.name for each in contenders}) < len(contenders):
         raise ValueError("two contenders have the same model, recipe, backbone and seed")
+    for each in contenders:
+        if isinstance(each.estimator, MemoryClassifier):
+            check_is_fitted(each.estimator)
     store = _as_store(store)
     X, y = containers.as_container(X), np.asarray(column_or_1d(y))
     if len(y) != containers.count(X):

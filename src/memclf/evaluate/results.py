@@ -14,7 +14,7 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.evaluate.intervals import Interval, mean_interval, paired_interval
-from memclf.evaluate.store import BASELINE, CLEAN, Cases, Condition, ModelId, Store
+from memclf.evaluate.store import BASELINE, CLEAN, MEASURES, Cases, Condition, ModelId, Store
 
 Training = tuple[str, str]  # recipe and backbone; ("", "") for a model that has neither
 
@@ -296,9 +296,6 @@ def difference(store: Store, model: str, other: str, *, balanced: bool = False) 
     return found
 
 
-MEASURES = ("coverage", "selective_accuracy", "routing_stability", "stage1_accuracy", "oracle_accuracy")
-
-
 def _about(results: Results, name: ModelId) -> dict[str, Any]:
     clean, corrupted = [CLEAN], results.common if name in results.counted else []
     gains = None
@@ -317,7 +314,7 @@ def _measures(results: Results, name: ModelId, conditions: list[Condition]) -> d
     plain, balanced = (results.mean(name, conditions, balanced=each) for each in (False, True))
     if plain is None or balanced is None:
         return None
-    others = {measure: results.measure(name, measure, conditions) for measure in MEASURES}
+    others = {measure: results.measure(name, measure, conditions) for measure in MEASURES[2:]}
     return {"accuracy": plain._asdict(), "balanced_accuracy": balanced._asdict(), **others}
 
 

@@ -18,15 +18,6 @@ from memclf.exceptions import StoreError
 
 FORMAT = 1
 BASELINE = "baseline"  # the model that gains are measured against
-MEASURES = (
-    "accuracy",
-    "balanced_accuracy",
-    "coverage",
-    "selective_accuracy",
-    "routing_stability",
-    "stage1_accuracy",
-    "oracle_accuracy",
-)
 
 
 class Condition(NamedTuple):
@@ -99,6 +90,7 @@ class Cases(NamedTuple):
 
 _KEY = ("model", "recipe", "backbone", "seed", "corruption", "severity")
 _COLUMNS = tuple(each.name for each in fields(Row))
+MEASURES = _COLUMNS[_COLUMNS.index("accuracy") :]
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS cases (position INTEGER PRIMARY KEY, key TEXT NOT NULL, label INTEGER NOT NULL);

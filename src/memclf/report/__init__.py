@@ -15,17 +15,24 @@ def build(run: str | os.PathLike[str]) -> Path:
     Needs neither the data set nor the models, and works on a run that is not finished: the page then says what
     is missing. Needs ``memclf[report]``.
     """
-    from memclf.report import contents, page
+    from memclf.report import contents, formats, page
     from memclf.report.run import Run
 
     found = Run(Path(run))
     for package in ("matplotlib", "jinja2"):  # before anything is written
         page.require(package)
-    notices, sections = contents.notices(found), contents.collect(found, found.folder)
-    (found.folder / "report.md").write_text(page.markdown(found, notices, sections), encoding="utf-8")
-    target = found.folder / "report.html"
-    target.write_text(page.html(found, notices, sections), encoding="utf-8")
-    return target
+    started = formats.format_moment(found.about["started"])
+    about = (found.about["question"], f"{found.size} · {started}" if started else found.size)
+    return page.write(
+        found.folder,
+        "report",
+        title=found.title,
+        kicker=f"study {found.study}" if found.study else "",
+        lines=[str(line) for line in about if line],
+        notices=contents.notices(found),
+        sections=contents.collect(found, found.folder),
+        run=found,
+    )
 
 
 def compare(runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]) -> Path:

@@ -26,22 +26,25 @@ def section(run: Run, folder: Path) -> Section | None:
     if not shown:
         return None
     blocks: list[Block] = [
-        Text(
-            f"{captions.TERMS['recipe']} {captions.CAPTIONS['paper']} The paper’s numbers are in italics, grey where "
-            "we did not run the same."
-        )
+        Text(f"{captions.TERMS['recipe']} {captions.CAPTIONS['paper']} The paper’s numbers are in italics.")
     ]
+    if (gain := paper_gain(run)) is not None:
+        apart = difference(gain.ours)
+        ours = f"{apart.text} ({apart.interval})" if apart.known else "none"
+        text = f"{formats.points(gain.gain)} points ({gain.note}); ours there: {ours}."
+        blocks.append(Text(text, lead="The paper’s gain over the baseline:"))
     for table in shown:
-        bare = replace(table, note="")
-        first, rest = bare.pick(lambda column: not column.folded), bare.pick(lambda column: column.folded)
         blocks.append(Heading(table.title.split(":")[0]))
-        blocks.append(Text(f"▲ the memory classifier is better, ▼ {table.rival} is; △ ▽ may be chance.", style="small"))
-        blocks += [first] if first is not None else []
-        if rest is not None:
-            more = "More of the paper’s numbers, for what was not run here"
-            blocks.append(Folded(more, [rest], page_only=True))
+        blocks.append(
+            Text(f"▲ the memory classifier is better, ▼ {_rival(table)} is; △ ▽ may be chance.", style="small")
+        )
+        blocks.append(replace(table, note=""))
         blocks += [Folded("About this table", [Text(table.note, style="small")])] if table.note else []
-    return Section("paper", "Beside the paper", blocks, files=shown)
+    return Section("paper", "Beside the paper", blocks)
+
+
+def _rival(table: Table) -> str:
+    return "the network with the expert features joined" if table.columns[1].title == "Augmented" else "the baseline"
 
 
 # --------------------------------------------------------------------------------------------------------- its gain
@@ -104,15 +107,17 @@ def paper_tables(run: Run) -> list[Table]:
 
 
 def compare(run: Run, printed: PublishedTable) -> Table | None:
-    """One table of the paper: for every column ours and the paper's; grey what was not run, ours alone what is new.
+    """One table of the paper: for every column that was run ours and the paper's, ours alone where it is new.
 
-    None when nothing of ours belongs into it.
+    Where nothing that was run is in the paper, its ResNet50 is shown, which the gain is compared with. None when
+    nothing of ours belongs into it.
     """
     first = "augmented" if printed.kind == "augmented" else BASELINE
     ours = _match_columns(run, printed, first)
     if not ours:
         return None
-    order = [*ours, *(column for column in printed.columns if column not in ours)]
+    alone = PAPERS_BACKBONE in printed.columns and not any(column in printed.columns for column in ours)
+    order = [*ours, *([PAPERS_BACKBONE] if alone else [])]
     own = {column for column, training in ours.items() if ModelId("memory-paper", *training) in run.field}
     shared = [name for name in printed.corruptions if run.conditions_of(name)]
     extra = [name for name in run.corruptions if name not in printed.rows]
@@ -123,15 +128,14 @@ def compare(run: Run, printed: PublishedTable) -> Table | None:
         line: list[Cell] = [title]
         for column in order:
             line += _ours(run, ours[column], asked, first, column in own) if column in ours else []
-            line += _theirs(printed, column, names, grey=column not in ours) if column in printed.columns else []
+            line += _theirs(printed, column, names, mark=column in ours) if column in printed.columns else []
         rows.append(line)
     columns = [Column("Corruption"), *(head for column in order for head in _heads(run, printed, column, ours, own))]
     over = "mean over all five severities" if run.five else f"ours over {run.severities}, the paper’s over all five"
     title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, {over}"
     strong = frozenset(range(len(lines), len(rows)))
-    rival = "the network with the expert features joined" if first == "augmented" else "the baseline"
     note = _note(run, printed, ours, extra)
-    return Table(f"paper_{printed.name}", title, columns, rows, note, strong, rival, "coloured")
+    return Table(f"paper_{printed.name}", title, columns, rows, note, strong, "coloured")
 
 
 def _mean_rows(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
@@ -172,12 +176,9 @@ def _heads(
         if column in own:
             yield Column("Memory, paper’s feature", title)
     if column in printed.columns:
-        grey = column not in ours
-        named = f"{title}, not run" if grey else title
-        # One column of the paper is always shown: the one that the gain is compared with.
-        alone = column == PAPERS_BACKBONE and not any(each in printed.columns for each in ours)
-        yield Column(f"Paper: {base.lower()}", named, grey=grey, folded=grey and not alone)
-        yield Column("Paper: memory", named, grey=grey, folded=grey and not alone)
+        named = title if column in ours else f"{title}, not run"
+        yield Column(f"Paper: {base.lower()}", named)
+        yield Column("Paper: memory", named)
 
 
 def _note(run: Run, printed: PublishedTable, ours: dict[str, Training], extra: list[str]) -> str:
@@ -206,13 +207,15 @@ def _ours(run: Run, training: Training, asked: list[Condition], first: str, own:
     return cells
 
 
-def _theirs(printed: PublishedTable, column: str, names: list[str], *, grey: bool) -> list[Cell]:
+def _theirs(printed: PublishedTable, column: str, names: list[str], *, mark: bool) -> list[Cell]:
     """The paper's cells, or means over several rows of them; nothing where it lacks one of the rows."""
     if not all(name in printed.rows for name in names):
         return [Number(None, faint=True)] * 2
     rows = [printed.rows[name] for name in names]
     base, memory = (sum(row[column, side] for row in rows) / len(rows) / 100 for side in ("baseline", "memory"))
     apart = difference(Interval(memory - base, memory - base, memory - base))
-    mark = "" if grey else apart.mark
     digits = 0 if len(rows) == 1 else 1  # printed in whole numbers
-    return [Number(base, faint=True, digits=digits), Number(memory, mark=mark, faint=True, digits=digits)]
+    return [
+        Number(base, faint=True, digits=digits),
+        Number(memory, mark=apart.mark if mark else "", faint=True, digits=digits),
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TERMS = {
     "memory": "A memory is a training case kept as a prototype; a new case is routed to the memory it is alike to.",
-    "baseline": "The baseline is the same classifier without memories, trained on all training cases.",
+    "baseline": "The baseline is the model that gains are measured against: one classifier without memories.",
     "gain": "The gain is the accuracy of a model minus that of its baseline on the very same cases, in points.",
     "accuracy": "Accuracy is the share of all test cases answered rightly; “unknown” counts as an error.",
     "balanced": "Balanced accuracy is the mean over the classes of their own accuracies: always answering the "
@@ -47,6 +47,4 @@ CAPTIONS = {
     "gains": "Bold numbers have intervals that exclude 0 (by chance alone about one in twenty would); the others may "
     "be chance.",
     "bounds": "The terms end to end, as shares. A bound that reaches the dashed line is vacuous.",
-    "warnings": "Warnings count the controls that do as well as a memory classifier, in accuracy or in balanced "
-    "accuracy: a gain that a control has too is no gain.",
 }

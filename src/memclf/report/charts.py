@@ -18,7 +18,6 @@ from memclf.report.colours import lighten
 from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
 from memclf.report.section import Chart
-from memclf.report.tables import Number, Table
 
 # Unusual colours: in the page they become its variables, so that charts follow light and dark.
 INK, SOFT, LINE = "#1c2126", "#667080", "#d5dae1"
@@ -53,7 +52,6 @@ OTHER = (INK, "-", "o")  # models of one's own
 UNDRAWN = ("stage1-balanced", "prior-balanced")  # over the severities: lines enough without them
 # The colours of models in the page: variables, lighter on a dark page.
 HUES = {colour: f"--hue-{colour[1:]}" for colour, _, _ in STYLES.values() if colour not in PAGE}
-PALE = 0.35  # how strong a colour is for what may be chance; report.css has the same
 WIDE, NARROW = 8.0, 4.1  # inches; at 96 pixels an inch about the column of a desktop and of a phone
 
 
@@ -64,7 +62,7 @@ def figure(width: float, height: float) -> Any:
 
 
 def save_chart(
-    name: str, title: str, alt: str, folder: Path, draw: Callable[[float], Any], *, page: bool = True, caption: str = ""
+    name: str, title: str, alt: str, folder: Path, draw: Callable[[float], Any], *, caption: str = ""
 ) -> Chart:
     """Draw, write FOLDER/figures/NAME.png, and return the chart with its SVGs."""
     import matplotlib
@@ -75,7 +73,7 @@ def save_chart(
     settings |= dict.fromkeys(("text.color", "xtick.color", "ytick.color", "axes.labelcolor"), SOFT)
     with matplotlib.rc_context(settings):
         draw(WIDE).savefig(figures / f"{name}.png", dpi=150, facecolor="white", metadata={"Software": None})
-        svgs = tuple(_svg(draw(width), f"{name}-{k}") for k, width in enumerate((WIDE, NARROW))) if page else ()
+        svgs = tuple(_svg(draw(width), f"{name}-{k}") for k, width in enumerate((WIDE, NARROW)))
     return Chart(name, title, alt, svgs, caption)
 
 
@@ -292,39 +290,3 @@ def _describe_lines(run: Run, found: dict[Training, Lines], levels: Sequence[int
                 name = run.full_name(ModelId(model, *training))
                 parts.append(f"{name} from {first} % clean to {last} % at severity {levels[-1]}")
     return "Lines of accuracy over severity. " + "; ".join(parts) + "."
-
-
-# -------------------------------------------------------------------------------------------------------- gains
-
-
-def heat(table: Table, folder: Path) -> Chart:
-    """Gain for every condition; the page shows the table itself, coloured, so only the PNG is made."""
-    values = np.array(
-        [[np.nan if not isinstance(c, Number) or c.value is None else 100 * c.value for c in r[1:]] for r in table.rows]
-    )
-    sure = np.array([[isinstance(c, Number) and c.sure for c in r[1:]] for r in table.rows])
-    most = max(1.0, float(np.nanmax(np.abs(values)))) if not np.isnan(values).all() else 1.0
-    tints = np.where(sure, values, PALE * values)
-
-    def draw(width: float) -> Any:
-        from matplotlib.colors import LinearSegmentedColormap
-
-        colours = LinearSegmentedColormap.from_list("gain", [ORANGE, "#ffffff", BLUE])
-        whole = figure(width, 0.3 * len(table.rows) + 1.1)
-        panel = whole.subplots()
-        panel.imshow(tints, cmap=colours, vmin=-most, vmax=most, aspect="auto")
-        for row, column in np.ndindex(*values.shape):
-            value = float(values[row, column])
-            if not np.isnan(value):
-                ink = "white" if abs(float(tints[row, column])) > 0.6 * most else INK
-                weight = "bold" if sure[row, column] else "normal"
-                said = formats.points(value / 100)
-                panel.text(column, row, said, ha="center", va="center", color=ink, fontsize=9, fontweight=weight)
-        heads = [f"{c.group} {c.title}".strip() for c in table.columns[1:]]
-        panel.set_xticks(range(values.shape[1]), heads)
-        panel.set_yticks(range(values.shape[0]), [str(row[0]) for row in table.rows], color=INK)
-        panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-        panel.spines[:].set_visible(False)
-        return whole
-
-    return save_chart(table.name, table.title, table.title, folder, draw, page=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memclf._progress import in_words
-from memclf.report import about, beside_paper, bounds, contenders, exhibits, formats, headline, mistakes, tables
+from memclf.report import about, beside_paper, bounds, contenders, exhibits, formats, headline, mistakes
 from memclf.report.run import Run
 from memclf.report.section import Block, Code, Section, Text
 from memclf.report.tables import Cell, Column, Table
@@ -16,11 +16,8 @@ SIZES = ("image_size", "corrupt_at")
 
 
 def collect(run: Run, folder: Path) -> list[Section]:
-    """All sections that have something to show; their tables and figures are written into `folder`."""
-    found = [section for make in SECTIONS if (section := make(run, folder)) is not None]
-    for table in (table for section in found for table in section.tables()):
-        tables.write(table, folder / "tables")
-    return found
+    """All sections that have something to show; their figures are written into `folder`."""
+    return [section for make in SECTIONS if (section := make(run, folder)) is not None]
 
 
 def notices(run: Run) -> list[Text]:
@@ -59,7 +56,7 @@ def settings(run: Run, folder: Path) -> Section:
         *([table] if table.rows else []),
         *([models] if (models := about.model_settings(run)) is not None else []),
     ]
-    return Section("settings", "Settings, command, versions", blocks, short="Settings", files=[table])
+    return Section("settings", "Settings, command, versions", blocks, short="Settings")
 
 
 def settings_table(run: Run) -> Table:
@@ -90,12 +87,12 @@ def show_value(value: Any) -> str:
 
 SECTIONS: tuple[Callable[[Run, Path], Section | None], ...] = (
     headline.section,
+    exhibits.opening,
     data,
     contenders.section,
     beside_paper.section,
     contenders.ablation_section,
     contenders.severities_section,
-    exhibits.opening,
     exhibits.memories,
     exhibits.routes,
     exhibits.overlays,

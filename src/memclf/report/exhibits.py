@@ -1,4 +1,4 @@
-"""Sections that show single cases: one case under all models, memories, routes, what the feature sees, hard cases."""
+"""Sections that show single cases: one picture, memories, routes, what the feature sees, hard cases."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from typing import Any
 
 from memclf.evaluate.kinds import shorten
 from memclf.evaluate.store import ModelId
-from memclf.report import captions, formats, sheets
+from memclf.report import captions, formats
 from memclf.report.colours import class_colours
 from memclf.report.labels import model_order
 from memclf.report.run import Run
-from memclf.report.section import Block, Folded, Gallery, Section, Text
-from memclf.report.tables import Cell, Column, Number, Table
+from memclf.report.section import Gallery, Section, Text
+from memclf.report.tables import Cell, Column, Number, Picture, Table
 
-NOUNS = {"images": "picture", "table": "row", "texts": "text"}
 SUMMARY = 60  # characters of a case in a cell of a table
-
-
-def case_noun(run: Run) -> str:
-    """What one case of this run is: a picture, a row, a text or a case."""
-    return NOUNS.get((run.about["data"] or {"kind": "images" if run.exhibits else ""})["kind"], "case")
 
 
 def entries(run: Run, part: str) -> list[dict[str, Any]]:
@@ -30,13 +24,16 @@ def entries(run: Run, part: str) -> list[dict[str, Any]]:
 
 
 def opening(run: Run, folder: Path) -> Section | None:
-    """One case, clean and corrupted, and what each model answers to it."""
+    """One picture, clean and corrupted, and what each model answers to it."""
     found = run.exhibits.get("opening") or {}
     if not found:
         return None
-    condition = run.labels.condition(str(found.get("condition", "")))
-    truth = run.label(found.get("truth", ""))
-    named = f" ({found['key']})" if case_noun(run) == "row" and found.get("key") else ""
+    condition, truth = run.labels.condition(str(found.get("condition", ""))), run.label(found.get("truth", ""))
+    key = str(found.get("key", ""))
+    sides: list[Cell] = [show_case(run, {"case": found.get(side), "key": key}) for side in ("clean", "corrupted")]
+    title = "One picture, clean and corrupted"
+    heads = [Column("Picture"), Column("True class"), Column("Clean"), Column(condition)]
+    gallery = Gallery("opening", found, Table("opening", title, heads, [[key, truth, *sides]]))
     rows: list[list[Cell]] = [
         [
             run.name(ModelId(str(each.get("model")), str(each.get("recipe") or ""), str(each.get("backbone") or ""))),
@@ -46,24 +43,15 @@ def opening(run: Run, folder: Path) -> Section | None:
         ]
         for each in _in_order(found.get("answers") or [])
     ]
-    title = f"Answers to this {case_noun(run)}, and accuracy on the whole test set under {condition}, in per cent"
-    table = Table(
-        "opening",
-        title,
+    answers = Table(
+        "opening_answers",
+        f"Answers to this picture, and accuracy on the whole test set under {condition}, in per cent",
         [Column("Model"), Column("Clean"), Column(condition), Column("Accuracy there")],
         rows,
         look="fit",
     )
-    return Section(
-        "opening",
-        f"One {case_noun(run)}, clean and corrupted",
-        [
-            Text(f"A test case that is {truth}{named}, and what the models answer."),
-            Gallery("opening", {**found, "noun": case_noun(run)}, sheets.opening(run, folder)),
-            table,
-        ],
-        short=f"One {case_noun(run)}",
-    )
+    text = Text(f"A test picture of class {truth}, and what the models answer.")
+    return Section("opening", title, [text, gallery, answers], "One picture")
 
 
 def memories(run: Run, folder: Path) -> Section | None:
@@ -71,43 +59,33 @@ def memories(run: Run, folder: Path) -> Section | None:
     found = entries(run, "memories")
     if not found:
         return None
+    who = {each.get("number"): describe_classifier(run, each.get("classifier")) for each in found}
     rows: list[list[Cell]] = [
         [
             f"{each.get('number')}",
-            case_summary(each),
-            run.label(each.get("label")) if each.get("label") is not None else "–",
+            show_case(run, each),
+            run.label(each.get("label")),
             each.get("cases") or 0,
             ", ".join(f"{run.label(name)} {count}" for name, count in (each.get("classes") or {}).items()),
             formats.two_digits(each.get("threshold")),
-            describe_classifier(run, each.get("classifier")),
+            who[each.get("number")],
         ]
         for each in found
     ]
-    heads = ["Memory", "Case", "Its class", "Cases", "Classes of its cluster", "Threshold", "Who answers"]
-    keep = [k for k, head in enumerate(heads) if head != "Its class" or any(row[k] != "–" for row in rows)]
-    table = Table(
-        "memories",
-        "The memories and their clusters",
-        [Column(heads[k]) for k in keep],
-        [[row[k] for k in keep] for row in rows],
-    )
     local = run.exhibits.get("local")
     total = local.get("memories") if isinstance(local, dict) else None
     more = f" Shown are {len(found)} of {total:,} memories." if isinstance(total, int) and total > len(found) else ""
-    data = {
-        "memories": found,
-        "colours": class_colours(run),
-        "who": {each.get("number"): describe_classifier(run, each.get("classifier")) for each in found},
-    }
-    return Section(
-        "memories",
+    title, heads = (
         "The memories and their clusters",
-        [
-            Text(f"{captions.CAPTIONS['memories']}{more}{_whose(run, found)}"),
-            Gallery("memories", data, sheets.memories(run, folder)),
-            Folded("The memories as a table", [table]),
-        ],
-        short="Memories",
+        "Memory, Case, Class, Cases, Classes of its cluster, Threshold, Who answers",
+    )
+    gallery = Gallery(
+        "memories",
+        {"memories": found, "colours": class_colours(run), "who": who},
+        _table("memories", title, heads, rows),
+    )
+    return Section(
+        "memories", title, [Text(f"{captions.CAPTIONS['memories']}{more}{_whose(run, found)}"), gallery], "Memories"
     )
 
 
@@ -116,32 +94,24 @@ def routes(run: Run, folder: Path) -> Section | None:
     found = entries(run, "routes")
     if not found:
         return None
+    known = {each.get("number"): each for each in entries(run, "memories")}
+    data = [{**each, "to": known.get(each.get("nearest" if _unknown(each) else "memory"))} for each in found]
     rows: list[list[Cell]] = [
         [
-            case_summary(each),
+            show_case(run, each),
             run.labels.condition(str(each.get("condition", ""))),
-            _where(each),
+            f"none; nearest: {each.get('nearest')}" if _unknown(each) else str(each.get("memory")),
+            show_case(run, each["to"] or {}),
             f"{formats.two_digits(each.get('similarity'))} / {formats.two_digits(each.get('threshold'))}",
             run.label(each.get("truth")),
             _marked(run, each.get("answer"), each.get("truth")),
             _marked(run, each.get("baseline_answer"), each.get("truth")),
         ]
-        for each in found
+        for each in data
     ]
-    heads = ["Case", "Condition", "Memory", "Similarity / threshold", "Truth", "Memory classifier", "Baseline"]
-    table = Table("routes", "Sample routes", [Column(head) for head in heads], rows)
-    known = {each.get("number"): each for each in entries(run, "memories")}
-    data = [{**each, "to": known.get(each.get("nearest" if _unknown(each) else "memory"))} for each in found]
-    return Section(
-        "routes",
-        "Sample routes",
-        [
-            Text(captions.CAPTIONS["routes"]),
-            Gallery("routes", data, sheets.routes(run, folder)),
-            Folded("The routes as a table", [table]),
-        ],
-        short="Routes",
-    )
+    heads = "Case, Condition, Memory, Its case, Similarity / threshold, Truth, Memory classifier, Baseline"
+    gallery = Gallery("routes", data, _table("routes", "Sample routes", heads, rows))
+    return Section("routes", "Sample routes", [Text(captions.CAPTIONS["routes"]), gallery], "Routes")
 
 
 def overlays(run: Run, folder: Path) -> Section | None:
@@ -149,17 +119,48 @@ def overlays(run: Run, folder: Path) -> Section | None:
     found = entries(run, "overlays")
     if not found:
         return None
-    blocks: list[Block] = [
-        Text(captions.CAPTIONS["overlays"]),
-        Gallery("overlays", found, sheets.overlays(run, folder)),
+    rows: list[list[Cell]] = [
+        [
+            run.labels.condition(str(each.get("condition"))),
+            show_case(run, each),
+            ", ".join(
+                f"{part.get('name')} {formats.percent(part.get('share'))} %" for part in each.get("legend") or []
+            ),
+            ", ".join(f"{name} {formats.two_digits(value)}" for name, value in (each.get("numbers") or {}).items()),
+        ]
+        for each in found
     ]
-    return Section("overlays", "What the expert feature sees", blocks, short="What the feature sees")
+    title = "What the expert feature sees"
+    gallery = Gallery("overlays", found, _table("overlays", title, "Condition, Picture, Parts, Numbers", rows))
+    return Section("overlays", title, [Text(captions.CAPTIONS["overlays"]), gallery], "What the feature sees")
 
 
-def hardest(run: Run, folder: Path) -> Gallery | None:
-    """The hardest cases as they look, for the section on what went wrong."""
+def hardest(run: Run) -> Gallery | None:
+    """The cases that the memory classifier gets wrong most often."""
     found = entries(run, "hardest")
-    return Gallery("hardest", found, sheets.hardest(run, folder)) if found else None
+    rows: list[list[Cell]] = [
+        [
+            show_case(run, each),
+            str(each.get("key", "")),
+            run.label(each.get("truth")),
+            Number(each.get("wrong_share")),
+            run.label(each.get("mostly_answered")),
+        ]
+        for each in found
+    ]
+    title = "Hardest test cases: share of wrong answers over all conditions, in per cent"
+    table = _table("hardest", title, "Case, Name, True class, Wrong, Mostly answered", rows)
+    return Gallery("hardest", found, table) if found else None
+
+
+def _table(name: str, title: str, heads: str, rows: list[list[Cell]]) -> Table:
+    return Table(name, title, [Column(head) for head in heads.split(", ")], rows)
+
+
+def show_case(run: Run, entry: Mapping[str, Any]) -> Cell:
+    """A case in a cell of a table: its picture, or a line of text."""
+    path = str((entry.get("case") or {}).get("picture") or "")
+    return case_summary(entry) if run.picture(path) is None else Picture(case_summary(entry), path)
 
 
 def case_summary(entry: Mapping[str, Any]) -> str:
@@ -214,7 +215,3 @@ def _marked(run: Run, answer: Any, truth: Any) -> str:
 def _unknown(route: Mapping[str, Any]) -> bool:
     number = route.get("memory")
     return not isinstance(number, int) or number < 0
-
-
-def _where(route: Mapping[str, Any]) -> str:
-    return f"none; nearest: {route.get('nearest')}" if _unknown(route) else str(route.get("memory"))

@@ -1,4 +1,4 @@
-"""What the numbers say, in sentences: the verdict, controls that do as well, what to beware of."""
+"""What the numbers say, in sentences: the verdict, and what to beware of."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from memclf.evaluate.store import BASELINE, CLEAN, ModelId
+from memclf.evaluate.store import BASELINE, ModelId
 from memclf.evaluate.verdict import Verdict
 from memclf.report import formats
-from memclf.report.labels import CONTROLS
 from memclf.report.run import Run
 
 Kind = Literal["memory", "baseline", "other", "none"]
@@ -114,76 +113,6 @@ def _say_nothing(run: Run) -> str:
     if not run.rows:
         return "There are no results yet."
     return "No contender has finished a condition that the others have finished too."
-
-
-def describe_careful(run: Run) -> list[str]:
-    """A classifier that may decline is not judged by accuracy alone, which counts that as an error."""
-    found = []
-    for name in (each for each in run.field if each.model == "careful"):
-        answered, clean = (run.measure(name, "coverage", asked) for asked in (run.judged, [CLEAN]))
-        right = run.measure(name, "selective_accuracy", run.judged)
-        found.append(
-            f"{run.name(name)}, which may say unknown: {where(run)} it answers {formats.percent(answered)} % of the "
-            f"cases, {formats.percent(right)} % of those correctly; of clean ones it answers "
-            f"{formats.percent(clean)} %."
-        )
-    return found
-
-
-# ----------------------------------------------------------------------------------------------------- the controls
-
-MEASURES = {"accuracy": False, "balanced accuracy": True}
-
-
-def champions(run: Run) -> list[str]:
-    """The memory classifiers that controls are held against: that of the verdict, the paper's and the sturdy one."""
-    present = {name.model for name in run.field}
-    return [model for model in dict.fromkeys(["memory", "sturdy", run.subject]) if model in present]
-
-
-def warnings(run: Run) -> list[str]:
-    """Controls that a memory classifier is not surely better than: one sentence for each control.
-
-    A control is named for a measure unless the whole interval of the paired difference is above 0.
-    """
-    found = []
-    for control in CONTROLS:
-        said = [part for champion in champions(run) if (part := _compare_control(run, champion, control))]
-        if said:
-            found.append(f"The control “{run.labels.model(control)}” {'; it '.join(said)}.")
-    return found
-
-
-def contested(run: Run) -> bool:
-    """Whether a memory classifier has a sure gain over the baseline that some control has too."""
-    gains = {champion: run.gain(champion, conditions=run.judged) for champion in champions(run)}
-    return any(gain is not None and gain.low > 0 and matched(run, champion) for champion, gain in gains.items())
-
-
-def matched(run: Run, champion: str) -> list[str]:
-    """The controls that do as well as one memory classifier, in accuracy or in balanced accuracy."""
-    return [control for control in CONTROLS if _compare_control(run, champion, control)]
-
-
-def _compare_control(run: Run, champion: str, control: str) -> str:
-    """Where a control beats a memory classifier and where the two cannot be told apart, "" if nowhere.
-
-    All numbers are the memory classifier minus the control, so that one sign has one meaning.
-    """
-    measured = {what: run.gain(champion, control, run.judged, balanced=b) for what, b in MEASURES.items()}
-    found = {what: apart for what, apart in measured.items() if apart is not None and apart.low <= 0}
-    if not found:
-        return ""
-    ahead = [what for what, apart in found.items() if apart.high < 0]
-    level = [what for what in found if what not in ahead]
-    name = refer(run, ModelId(champion))
-    said = [f"beats {name} in {formats.join_words(ahead)}"] if ahead else []
-    said += [f"cannot be told from {'it' if ahead else name} in {formats.join_words(level)}"] if level else []
-    numbers = "; ".join(
-        f"{formats.points(apart.value)} of {what}, {formats.points(apart.low)} to {formats.points(apart.high)}"
-        for what, apart in found.items()
-    )
-    return f"{' and '.join(said)} ({name} minus this control, in points with 95 % intervals: {numbers})"
 
 
 # ------------------------------------------------------------------------------------------- what to read it all with

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 #: Names of the models, in the order in which they are shown, and what each of them is.
 MODELS = {
-    "baseline": ("Baseline", "one classifier trained on all training cases (the global classifier)"),
+    "baseline": ("Baseline", "one classifier without memories, trained on all training cases"),
     "memory": ("Memory classifier", "routes a case to a memory, whose local classifier answers"),
     "memory-paper": ("Memory classifier, paper’s feature", "the same with the expert feature as the paper has it"),
     "sturdy": (

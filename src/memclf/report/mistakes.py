@@ -1,4 +1,4 @@
-"""Where the memory classifier of the verdict fails: worst conditions, confusions, hardest cases, gain by condition."""
+"""Where the memory classifier of the verdict fails: confusions, hardest cases, gain by condition."""
 
 from __future__ import annotations
 
@@ -10,65 +10,27 @@ import numpy as np
 
 from memclf.evaluate.results import Training
 from memclf.evaluate.store import BASELINE, ModelId
-from memclf.report import captions, charts, exhibits, findings
+from memclf.report import captions, exhibits, findings
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Heading, Section, Text
 from memclf.report.tables import Cell, Column, Number, Table, difference
 
-WORST = 10
 CONFUSIONS = 8
-HARDEST = 12
 
 
 def section(run: Run, folder: Path) -> Section | None:
     """What went wrong most, for the memory classifier of the verdict and nothing else."""
     if not run.subject:
         return None
-    name = findings.refer(run, ModelId(run.subject))
-    blocks: list[Block] = [Text(f"This section is about {name}.")]
-    if (worst := worst_conditions(run)) is not None:
-        blocks.append(Heading("Worst conditions against the baseline"))
-        if not any(isinstance(row[-1], Number) and row[-1].mark == "lose" for row in worst.rows):
-            blocks.append(Text("It is behind its baseline in no condition; these are its smallest gains."))
-        blocks.append(worst)
-    blocks.append(Heading("Most frequent confusions"))
-    confused = confusions(run)
+    confused, cases = confusions(run), exhibits.hardest(run)
+    blocks: list[Block] = [Text(f"This section is about {_name(run)}."), Heading("Most frequent confusions")]
     blocks.append(Text("None: it made no mistake in these conditions.") if confused is None else confused)
-    gallery, table = exhibits.hardest(run, folder), hardest(run)
-    if gallery is not None or table is not None:
-        blocks.append(Heading("Hardest cases"))
-    blocks += [gallery] if gallery is not None else []
-    if table is not None:
-        blocks.append(Folded("The hardest cases as a table", [table]) if gallery is not None else table)
+    blocks += [] if cases is None else [Heading("Hardest cases"), cases]
     return Section("wrong", "What went wrong most", blocks, short="What went wrong")
 
 
 def _name(run: Run) -> str:
     return findings.refer(run, ModelId(run.subject))
-
-
-def worst_conditions(run: Run) -> Table | None:
-    """Conditions in which the memory classifier does worst against its baseline."""
-    trainings, found = run.trainings(run.subject) if run.common else [], []
-    for training in trainings:
-        pair = (ModelId(run.subject, *training), ModelId(BASELINE, *training))
-        first, second = (run.scores(name, run.common).mean(axis=-1) for name in pair)
-        found += [(a - b, training, each, a, b) for a, b, each in zip(first, second, run.common, strict=True)]
-    found.sort(key=lambda each: (each[0], str(each[2])))
-    rows: list[list[Cell]] = []
-    for _, training, condition, memory, baseline in found[:WORST]:
-        line: list[Cell] = [run.labels.condition(str(condition))]
-        line += [run.name_training(training)] if len(trainings) > 1 else []
-        gain = run.gain(run.subject, conditions=[condition], trainings=[training])
-        rows.append([*line, Number(float(baseline)), Number(float(memory)), difference(gain)])
-    heads = [
-        Column("Condition"),
-        *([Column("Training")] if len(trainings) > 1 else []),
-        *(Column(title) for title in ("Baseline", "Memory", "Gain")),
-    ]
-    title = f"Conditions in which {_name(run)} does worst against its baseline, in per cent"
-    look: Any = "fit" if len(heads) == 4 else ""
-    return Table("worst_conditions", title, heads, rows, look=look) if rows else None
 
 
 def confusions(run: Run) -> Table | None:
@@ -103,26 +65,6 @@ def _count_confusions(labels: Any, answers: Any) -> Counter[tuple[int, int]]:
     return found
 
 
-def hardest(run: Run) -> Table | None:
-    """Test cases that the memory classifier gets wrong most often."""
-    if run.cases is None:
-        return None
-    labels = [str(each) for each in run.cases.classes] + ["unknown"]
-    said = _answers(run, run.subject)
-    wrong = (said != run.cases.labels).mean(axis=0)
-    rows: list[list[Cell]] = []
-    for case in np.argsort(-wrong, kind="stable")[:HARDEST]:
-        if wrong[case] == 0:
-            break
-        answers = Counter(said[said[:, case] != run.cases.labels[case], case].tolist())
-        most = max(answers.values())
-        mostly = " or ".join(labels[code] for code in sorted(answers) if answers[code] == most)
-        rows.append([run.cases.keys[case], labels[run.cases.labels[case]], Number(float(wrong[case])), mostly])
-    heads = [Column(title) for title in ("Test case", "True class", "Wrong", "Mostly answered")]
-    title = f"Hardest test cases: share of wrong answers of {_name(run)} {findings.where(run)}, in per cent"
-    return Table("hardest", title, heads, rows) if rows else None
-
-
 # ------------------------------------------------------------------------------------------------ gain by condition
 
 
@@ -134,8 +76,7 @@ def gains_section(run: Run, folder: Path) -> Section | None:
     said = "Blue: the memory classifier is better; orange: the baseline is."
     blocks: list[Block] = [Text(f"{said} {captions.CAPTIONS['gains']}")]
     for number, table in enumerate(tables):
-        shown: list[Block] = [charts.heat(table, folder), table]
-        blocks += [Folded(table.title, shown)] if number else shown
+        blocks.append(Folded(table.title, [table]) if number else table)
     return Section("gains", "Gain by corruption and severity", blocks, short="Gain by condition")
 
 

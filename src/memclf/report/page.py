@@ -11,9 +11,8 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
-from memclf._progress import in_words
 from memclf.exceptions import MissingExtraError
-from memclf.report import captions, charts, formats, tables
+from memclf.report import charts, formats, tables
 from memclf.report.run import Run
 from memclf.report.section import Section, Text
 from memclf.report.tables import Number
@@ -65,27 +64,30 @@ def _embedded(file: Path) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def html(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
-    """The page: one file with all pictures in it."""
-    shown = {
-        "run": run,
-        "label": run.label,
-        "labels": run.labels,
-        "notices": notices,
-        "sections": sections,
-        "picture": Pictures(run),
-    }
-    return render("report.html.j2", **shown)
+def write(
+    folder: Path,
+    name: str,
+    *,
+    title: str,
+    kicker: str,
+    notices: Sequence[Text],
+    sections: Sequence[Section],
+    lines: Sequence[str] = (),
+    run: Run | None = None,
+) -> Path:
+    """Write FOLDER/NAME.html, one file with all pictures in it, FOLDER/NAME.md and the tables; return the page's path.
 
-
-def markdown(run: Run, notices: Sequence[Text], sections: Sequence[Section]) -> str:
-    """The same in Markdown, with pictures as links to `figures/`."""
-    text = render("report.md.j2", run=run, notices=notices, sections=sections)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-
-
-def render(template: str, **shown: Any) -> str:
-    return _environment(template.endswith(".html.j2")).get_template(template).render(**shown)
+    `lines` stand below the title. Sections with single cases need the `run` that they are from.
+    """
+    shown = {"title": title, "kicker": kicker, "lines": lines, "notices": notices, "sections": sections}
+    own = {} if run is None else {"label": run.label, "labels": run.labels, "picture": Pictures(run)}
+    for table in (table for section in sections for table in section.tables()):
+        tables.write(table, folder / "tables")
+    text = _environment(False).get_template("page.md.j2").render(**shown)
+    (folder / f"{name}.md").write_text(re.sub(r"\n{3,}", "\n\n", text).strip() + "\n", encoding="utf-8")
+    target = folder / f"{name}.html"
+    target.write_text(_environment(True).get_template("page.html.j2").render(**shown, **own), encoding="utf-8")
+    return target
 
 
 def require(package: str) -> None:
@@ -112,18 +114,13 @@ def _environment(escape: bool) -> Any:
     style = resources.files("memclf.report") / "templates" / "report.css"
     found.filters |= {
         "percent": formats.percent,
-        "duration": in_words,
         "colour": formats.safe_colour,
-        "moment": formats.format_moment,
-        "listed": formats.join_words,
         "nb": lambda text: str(text).replace(" %", "\u00a0%"),
         "md": tables.markdown,
-        "md_table": tables.to_markdown,
         "md_captioned": lambda table: f"*{tables.markdown(table.title)}.*\n\n{tables.to_markdown(table)}",
         "safe_svg": Markup,
     }
     # Jinja's own test of that name is for plain numbers, which cells of a table never are.
     found.tests |= {"number_like": found.tests["number"], "number": lambda cell: isinstance(cell, Number)}
-    found.globals |= {"terms": captions.TERMS, "captions": captions.CAPTIONS, "heat": HEAT}
-    found.globals |= {"style": Markup(style.read_text(encoding="utf-8") + charts.style())}
+    found.globals |= {"heat": HEAT, "style": Markup(style.read_text(encoding="utf-8") + charts.style())}
     return found

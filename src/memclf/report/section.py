@@ -6,8 +6,8 @@ in the page or in the templates unless it shows pictures in a layout of its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from memclf.report.tables import Table
@@ -55,37 +55,33 @@ class Code:
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure: `figures/NAME.png`, and `svgs` for a wide and a narrow page.
-
-    Without `svgs` the page leaves it out, because a table or a gallery there shows the same; Markdown shows the PNG.
-    """
+    """A figure: `figures/NAME.png` for Markdown, and `svgs` for a wide and a narrow page."""
 
     kind: ClassVar[str] = "chart"
     name: str
     title: str
     alt: str
-    svgs: tuple[str, ...] = ()
+    svgs: tuple[str, ...]
     caption: str = ""
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures in a layout of their own: macro `name` of `galleries.html.j2` with `data`; Markdown shows `chart`."""
+    """Single cases: the page shows macro `name` of `galleries.html.j2` with `data`, Markdown shows `table`."""
 
     kind: ClassVar[str] = "gallery"
     name: str
     data: Any
-    chart: Chart | None = None
+    table: Table
 
 
 @dataclass(frozen=True)
 class Folded:
-    """Blocks that the page shows on request. Markdown shows them in full, or not at all with `page_only`."""
+    """Blocks that the page shows on request; Markdown shows them in full."""
 
     kind: ClassVar[str] = "folded"
     title: str
     blocks: Sequence[Block]
-    page_only: bool = False
 
 
 Block: TypeAlias = Text | Heading | Terms | Code | Chart | Gallery | Folded | Table
@@ -93,26 +89,23 @@ Block: TypeAlias = Text | Heading | Terms | Code | Chart | Gallery | Folded | Ta
 
 @dataclass(frozen=True)
 class Section:
-    """`name` is its address on the page, `short` its name in the list of contents (default: the title).
-
-    `files` are tables that are written to `tables/` although no block shows them in this form.
-    """
+    """`name` is its address on the page, `short` its name in the list of contents (default: the title)."""
 
     name: str
     title: str
     blocks: Sequence[Block]
     short: str = ""
-    files: Sequence[Table] = field(default=())
 
     def tables(self) -> Iterator[Table]:
-        """All tables to be written to files, each name once."""
-        found: Mapping[str, Table] = {table.name: table for table in [*_tables(self.blocks), *self.files]}
-        yield from found.values()
+        """All tables of the section, which are also written to files."""
+        return _tables(self.blocks)
 
 
 def _tables(blocks: Sequence[Block]) -> Iterator[Table]:
     for block in blocks:
         if isinstance(block, Table):
             yield block
+        elif isinstance(block, Gallery):
+            yield block.table
         elif isinstance(block, Folded):
             yield from _tables(block.blocks)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
-from memclf.report import findings, formats, page, tables
+from memclf.report import captions, findings, formats, page
 from memclf.report.beside_paper import paper_gain
-from memclf.report.contenders import name_training
 from memclf.report.contents import show_value
 from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
+from memclf.report.section import Block, Code, Heading, Section, Text
 from memclf.report.tables import EMPTY, Cell, Column, Number, Table, difference, number
 
 ABSENT = "–"
@@ -25,33 +24,21 @@ def write_comparison(folders: Sequence[Path], out: Path) -> Path:
     """Write OUT/compare.html, OUT/compare.md and OUT/tables/; return the path of the page."""
     if not folders:
         raise ValueError("there is no run to compare; name at least one run folder")
-    runs = [Run(folder) for folder in folders]
-    names = name_folders(folders)
-    apart = restrict_to_shared(names, runs)
-    whole = headlines(names, runs)
-    shown: dict[str, Any] = {
-        "runs": list(zip(names, runs, map(findings.headline, runs), map(findings.cautions, runs), strict=True)),
-        "headlines": whole,
-        "halves": split(whole),
-        "settings": differing(names, runs),
-        "models": models(names, runs),
-        "same_cases": same_cases(runs),
-        "apart": apart,
-        "shared": len(shared_conditions(runs)),
-        "made_differently": [
-            key for key in MAKING if len({str(run.settings[key]) for run in runs if key in run.settings}) > 1
-        ],
-        "beside": any(run.published for run in runs),
-        "grouped": any(run.groups is not None for run in runs),
-        "studies": list(dict.fromkeys(run.study for run in runs)),
-    }
-    out.mkdir(parents=True, exist_ok=True)
-    for table in (shown["headlines"], shown["settings"], shown["models"]):
-        tables.write(table, out / "tables")
-    (out / "compare.md").write_text(page.render("compare.md.j2", **shown), encoding="utf-8")
-    target = out / "compare.html"
-    target.write_text(page.render("compare.html.j2", **shown), encoding="utf-8")
-    return target
+    runs = dict(zip(name_folders(folders), map(Run, folders), strict=True))
+    notices = compare_conditions(runs)  # first: it restricts all means to the shared conditions
+    notices = [*compare_cases(runs), *notices, *compare_making(runs)]
+    settings, everyone = differing(runs), models(runs)
+    commands: list[Block] = []
+    for name, run in runs.items():
+        commands += [Heading(name), Code(str(run.about["command"] or "not noted"))]
+    sections = [
+        Section("headline", "Headlines", [*verdicts(runs), headlines(runs), Text(_terms(runs), style="small")]),
+        Section("settings", "Settings that differ", [settings if settings.rows else Text("None.")]),
+        Section("models", "Every model", [everyone if everyone.rows else Text("No run has results yet.")]),
+        Section("commands", "Commands", commands),
+    ]
+    title = f"{len(runs)} runs side by side"
+    return page.write(out, "compare", title=title, kicker="comparison", notices=notices, sections=sections)
 
 
 def name_folders(folders: Sequence[Path]) -> list[str]:
@@ -64,66 +51,95 @@ def name_folders(folders: Sequence[Path]) -> list[str]:
     return [f"{name} ({k + 1})" if names.count(name) > 1 else name for k, name in enumerate(names)]
 
 
-def shared_conditions(runs: Sequence[Run]) -> set[Condition]:
-    return set.intersection(*(set(run.common) for run in runs))
+# ------------------------------------------------------------------------------------------- what cannot be compared
 
 
-def restrict_to_shared(names: Sequence[str], runs: Sequence[Run]) -> list[str]:
-    """Let all runs take their means over the conditions that they share; return sentences on what that leaves out.
+def compare_cases(runs: dict[str, Run]) -> list[Text]:
+    """Whether all runs are of one study and were measured on the same test cases."""
+    studies = list(dict.fromkeys(run.study for run in runs.values()))
+    if len(studies) > 1:
+        text = "Their accuracies are on different data; only the gains within a run mean something."
+        return [Text(text, f"These runs are of different studies: {formats.join_words(studies)}.", style="alert")]
+    cases = [None if run.cases is None else (run.cases.keys, run.cases.labels.tolist()) for run in runs.values()]
+    if cases[0] is not None and all(other == cases[0] for other in cases):
+        return []
+    text = (
+        "Differences between runs are partly differences between their test cases; only gains within a run are paired."
+    )
+    return [Text(text, "These runs were not measured on the same test cases.", style="alert")]
 
-    Where they share none, each keeps its own conditions, and the sentences say so.
+
+def compare_conditions(runs: dict[str, Run]) -> list[Text]:
+    """Let all runs take their means over the conditions that they share, and say what that leaves out.
+
+    Where they share none, each keeps its own conditions.
     """
-    shared = shared_conditions(runs)
-    if all(set(run.common) == shared for run in runs):
+    shared: set[Condition] = set.intersection(*(set(run.common) for run in runs.values()))
+    if all(set(run.common) == shared for run in runs.values()):
         return []
     if not shared:
-        return [f"{name}: {run.size}" for name, run in zip(names, runs, strict=True)]
-    found = []
-    for name, run in zip(names, runs, strict=True):
+        text = "Each mean is over conditions of its own: accuracies and gains of different runs cannot be compared."
+        lines = [f"{name}: {run.size}." for name, run in runs.items()]
+        return [Text(text, "These runs have no corrupted condition in common.", lines, "alert")]
+    lines = []
+    for name, run in runs.items():
         left = [run.labels.condition(str(each)) for each in run.common if each not in shared]
-        some = [*left[:SHOWN], *([f"{len(left) - SHOWN} more"] if len(left) > SHOWN else [])]
-        found += (
-            [f"{name}: {formats.count(len(left), 'condition')} left out ({formats.join_words(some)})"] if left else []
-        )
+        some = formats.join_words([*left[:SHOWN], *([f"{len(left) - SHOWN} more"] if len(left) > SHOWN else [])])
+        lines += [f"{name}: {formats.count(len(left), 'condition')} left out ({some})."] if left else []
         run.restrict(shared)
+    text = f"All means and gains on this page are over the {len(shared)} corrupted conditions that they share."
+    return [Text(text, "These runs were not measured under the same conditions.", lines, "alert")]
+
+
+def compare_making(runs: dict[str, Run]) -> list[Text]:
+    """Whether a corruption and severity means the same picture everywhere."""
+    made = {key: {str(run.settings[key]) for run in runs.values() if key in run.settings} for key in MAKING}
+    differ = [key for key, values in made.items() if len(values) > 1]
+    lead = "The same corruption and severity is not the same picture in these runs."
+    return [Text(f"They differ in {formats.join_words(differ)}.", lead, style="alert")] if differ else []
+
+
+# -------------------------------------------------------------------------------------------------------- the tables
+
+
+def verdicts(runs: dict[str, Run]) -> list[Block]:
+    """What each run recommends, and what to beware of."""
+    found: list[Block] = []
+    for name, run in runs.items():
+        head = findings.headline(run)
+        state = f"{' Generated data.' if run.generated else ''}{' PARTIAL run.' if run.partial else ''}"
+        lines = [*run.partial, *findings.cautions(run)]
+        found += [Heading(name), Text(f"{head.sentence} {run.size}.{state}", f"{head.title}.", lines)]
     return found
 
 
-def same_cases(runs: Sequence[Run]) -> bool:
-    """Whether all runs were measured on the same test cases."""
-    first, *others = (None if run.cases is None else (run.cases.keys, run.cases.labels.tolist()) for run in runs)
-    return first is not None and all(other == first for other in others)
-
-
-def headlines(names: Sequence[str], runs: Sequence[Run]) -> Table:
-    """What each run was, what it recommends, and the gain of its memory classifier."""
+def headlines(runs: dict[str, Run]) -> Table:
+    """What each run recommends, and the gain of its memory classifier."""
     rows: list[list[Cell]] = []
-    beside = any(run.published for run in runs)
-    for name, run in zip(names, runs, strict=True):
-        source = str(run.about["source"])
-        data = source if source in ("generated", "real") else "not stated"
-        named = (name_training(run, ModelId("", *each)) for each in run.trainings(run.subject))
-        trainings = formats.join_words(named) or ABSENT
-        line: list[Cell] = [name, run.study, data, trainings, "partial" if run.partial else "complete"]
-        line += [0 if run.cases is None else len(run.cases.keys), len(run.common)]
-        line.append(ABSENT if run.verdict is None else run.name(run.verdict.pick))
+    beside = any(run.published for run in runs.values())
+    for name, run in runs.items():
+        line: list[Cell] = [name, ABSENT if run.verdict is None else run.name(run.verdict.pick)]
         line += [_level(run, BASELINE), _level(run, run.subject)]
         line += [difference(run.gain(run.subject, BASELINE, run.judged, balanced=b)) for b in (False, True)]
         line.append(difference(run.gain(run.subject, BASELINE, [CLEAN])))
         if beside:
             paper = paper_gain(run)
             line += [difference(paper and paper.ours), Number(paper and paper.gain, signed=True)]
-        rows.append([*line, len(findings.warnings(run))])
+        rows.append(line)
     heads = [
-        *(Column(title) for title in ("Run", "Study", "Data", "Trainings", "State", "Cases", "Conditions")),
-        Column("Use", " "),
+        *(Column(title) for title in ("Run", "Use")),
         *(Column(title, "Mean accuracy") for title in ("Baseline", "Memory")),
         *(Column(title, "Gain over the baseline") for title in ("Accuracy", "Balanced", "Clean")),
         *(Column(title, "Where the paper has it too") for title in ("Ours", "Paper’s") if beside),
-        Column("Warnings", " "),
     ]
     title = "Each run’s best memory classifier beside its baseline, in per cent and points, with 95 % intervals"
     return Table("headlines", title, heads, rows)
+
+
+def _terms(runs: dict[str, Run]) -> str:
+    grouped = any(run.groups is not None for run in runs.values())
+    names = ("gain", "corruption", "interval", *(("groups",) if grouped else ()), "balanced")
+    return " ".join(captions.TERMS[name] for name in names)
 
 
 def _level(run: Run, model: str) -> Number:
@@ -133,26 +149,10 @@ def _level(run: Run, model: str) -> Number:
     return Number(float(sum(found) / len(found))) if found else EMPTY
 
 
-def split(table: Table) -> list[Table]:
-    """The headlines in two tables, since a page is not as wide: what was run, and what came out."""
-    plain = [number for number, column in enumerate(table.columns) if not column.group]
-    rest = [number for number, column in enumerate(table.columns) if column.group]
-    titles = {"What was run": plain, table.title: [plain[0], *rest]}
-    return [
-        replace(
-            table,
-            title=title,
-            columns=[table.columns[number] for number in kept],
-            rows=[[row[number] for number in kept] for row in table.rows],
-        )
-        for title, kept in titles.items()
-    ]
-
-
-def differing(names: Sequence[str], runs: Sequence[Run]) -> Table:
+def differing(runs: dict[str, Run]) -> Table:
     """Settings and versions that are not the same everywhere."""
     known: list[dict[str, str]] = []
-    for run in runs:
+    for run in runs.values():
         about: dict[str, Any] = {"source": run.about["source"], **run.settings}
         about |= {f"version of {key}": value for key, value in (run.about["versions"] or {}).items()}
         known.append({key: show_value(value) for key, value in about.items()})
@@ -161,26 +161,23 @@ def differing(names: Sequence[str], runs: Sequence[Run]) -> Table:
         values = [each.get(key, ABSENT) for each in known]
         if len(set(values)) > 1:
             rows.append([key, *values])
-    return Table("differing_settings", "Settings that differ", [Column("Setting"), *map(Column, names)], rows)
+    return Table("differing_settings", "Settings that differ", [Column("Setting"), *map(Column, runs)], rows)
 
 
-def models(names: Sequence[str], runs: Sequence[Run]) -> Table:
+def models(runs: dict[str, Run]) -> Table:
     """Every contender in every run: mean accuracy under corruption and gain over its baseline."""
-    everyone = sorted({name for run in runs for name in run.field}, key=_place)
+    everyone = sorted({name for run in runs.values() for name in run.field}, key=_place)
     rows: list[list[Cell]] = []
     for contender in everyone:
-        first = next(run for run in runs if contender in run.contenders)
-        line: list[Cell] = [first.labels.model(contender.model), name_training(first, contender)]
-        for run in runs:
+        line: list[Cell] = [next(run.full_name(contender) for run in runs.values() if contender in run.contenders)]
+        for run in runs.values():
             there = contender in run.field
             line.append(number(run.mean(contender, run.judged)) if there else EMPTY)
             line.append(difference(run.own_gain(contender, run.judged)))
         rows.append(line)
-    heads = [Column("Model"), Column("Training")]
-    for name in names:
-        heads += [Column("Accuracy", name), Column("Gain", name)]
+    heads = [Column("Model"), *(Column(title, name) for name in runs for title in ("Accuracy", "Gain"))]
     title = "Every model in every run: mean accuracy under corruption in per cent, gain over its baseline in points"
-    picks = {run.verdict.pick for run in runs if run.verdict is not None}
+    picks = {run.verdict.pick for run in runs.values() if run.verdict is not None}
     strong = frozenset(k for k, name in enumerate(everyone) if name in picks)
     return Table("models", title, heads, rows, strong=strong)
 

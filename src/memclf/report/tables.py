@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
+from urllib.parse import quote
 
 from memclf.evaluate.intervals import Interval
 from memclf.report import formats
@@ -58,7 +60,18 @@ class Number:
         return (SIGNS if self.sure else UNSURE)[self.mark]
 
 
-Cell: TypeAlias = str | int | Number
+@dataclass(frozen=True)
+class Picture:
+    """A picture of the run folder in a cell, for Markdown; elsewhere its text stands for it."""
+
+    text: str
+    path: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Cell: TypeAlias = str | int | Number | Picture
 EMPTY = Number(None)
 TIE = 5e-4  # differences below it are shown as 0.0
 
@@ -79,15 +92,10 @@ def difference(interval: Interval | None) -> Number:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. `group` is written above neighbouring columns of the same group; `grey` marks what was not run.
-
-    `folded` columns are in the files, and on the page only on request.
-    """
+    """A column. `group` is written above neighbouring columns of the same group."""
 
     title: str
     group: str = ""
-    grey: bool = False
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,6 @@ class Table:
     rows: list[list[Cell]]
     note: str = ""
     strong: frozenset[int] = field(default_factory=frozenset)
-    rival: str = ""
     look: Literal["", "coloured", "heat", "fit"] = ""
 
     @property
@@ -114,23 +121,9 @@ class Table:
         cells = [cell for row in self.rows for cell in row if isinstance(cell, Number)]
         return max([0.01, *(abs(cell.value) for cell in cells if cell.value is not None)])
 
-    def pick(self, wanted: Callable[[Column], bool]) -> Table | None:
-        """The table with the columns that name a row (no group) and those that are wanted; None if there are none."""
-        kept = [number for number, column in enumerate(self.columns) if not column.group or wanted(column)]
-        if not any(self.columns[number].group for number in kept):
-            return None
-        rows = [[row[number] for number in kept] for row in self.rows]
-        return replace(self, columns=[self.columns[number] for number in kept], rows=rows)
-
-    def groups(self) -> list[tuple[str, int, bool]]:
-        """Neighbouring columns of one group: its title, how many there are, whether it is grey."""
-        found: list[tuple[str, int, bool]] = []
-        for column in self.columns:
-            if found and found[-1][0] == column.group:
-                found[-1] = (column.group, found[-1][1] + 1, column.grey)
-            else:
-                found.append((column.group, 1, column.grey))
-        return found
+    def groups(self) -> list[tuple[str, int]]:
+        """Neighbouring columns of one group: its title, and how many there are."""
+        return [(title, len(list(same))) for title, same in groupby(self.columns, key=lambda column: column.group)]
 
     def starts(self) -> set[int]:
         """Columns with which a group begins."""
@@ -219,7 +212,7 @@ def to_latex(table: Table) -> str:
     if table.grouped:
         spans = [
             f"\\multicolumn{{{width}}}{{c}}{{{latex(title)}}}" if title else " & ".join([""] * width)
-            for title, width, _ in table.groups()
+            for title, width in table.groups()
         ]
         lines.append(" & ".join(spans) + r" \\")
     lines += [" & ".join(latex(column.title) for column in table.columns) + r" \\", "\\midrule"]
@@ -263,6 +256,8 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
+    if isinstance(cell, Picture):
+        return f"![{markdown(cell.text)}]({quote(cell.path)})"
     if not isinstance(cell, Number):
         return markdown(cell)
     text = f"**{cell.text}**" if cell.mark and cell.sure else cell.text

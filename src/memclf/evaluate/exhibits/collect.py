@@ -37,7 +37,7 @@ MEMORIES = 12  # shown at least, if there are as many; those that routes lead to
 MEMBERS = 6
 HARDEST = 6
 CANDIDATES = 12  # images among which the one for overlays is chosen
-BLIND = ("majority", "random")  # models that do not look at a case: their answers do not stand beside the opening
+BLIND = ("majority", "random")  # models that do not look at a case: they are not shown
 
 Make = Callable[[Condition], Any]
 
@@ -83,7 +83,8 @@ def write_exhibits(
     The parts, and how their cases are chosen (`memclf.evaluate.exhibits.choose`):
 
     opening
-        One case that the baseline answers rightly when clean and wrongly under noise, and what each model answers.
+        Of images only: one that the baseline answers rightly when clean and wrongly under noise, and what each model
+        answers.
     memories
         The first ones, which stand for most cases; with cases of their clusters, if `train` is given.
     routes
@@ -169,7 +170,7 @@ class _Collector:
     # ---------------------------------------------------------------------------------------------- the parts
 
     def opening(self, rng: np.random.Generator) -> dict[str, Any] | None:
-        found = choose_opening(self.mine, self.base, self.truth, rng)
+        found = choose_opening(self.mine, self.base, self.truth, rng) if self.views.kind == "images" else None
         if found is None:
             return None
         corrupted = self._cases(found.condition)

@@ -18,6 +18,14 @@ def pytest_configure(config):
         config.add_cleanup(lambda: moving.__exit__(None, None, None))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session):
+    """Stop what pytest-cov starts too early in a worker of xdist: it would go on where `no_cover` stops the other."""
+    plugin = session.config.pluginmanager.getplugin("_cov")
+    if plugin is not None and hasattr(session.config, "workerinput"):
+        plugin.cov_controller.cov.stop()
+
+
 @pytest.hookimpl(trylast=True)  # after hypothesis has marked its tests
 def pytest_collection_modifyitems(items):
     """Measure the coverage of the core by its own tests alone, and not by those that draw many examples.

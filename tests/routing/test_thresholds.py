@@ -16,6 +16,7 @@ from memclf.similarity import RankSimilarity, RBFSimilarity
 
 SIMULATION = pytest.mark.no_cover  # hundreds of fits, of which tests of the parts run every line
 ANSWERS = {"local": "local", "competence": ProductAnswer("mahalanobis", balance=0.0)}
+ONE_FAST = ["local", pytest.param("competence", marks=pytest.mark.slow)]
 
 # ------------------------------------------------------------------------------------- common, tight, by hand
 
@@ -153,7 +154,7 @@ def test_single_memories_keep_the_promise_nearly_too():
 
 
 @SIMULATION
-@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("answer", ONE_FAST)
 def test_a_fitted_classifier_keeps_the_promise_on_new_cases(answer):
     rate, found = 0.1, []
     for seed in range(10):
@@ -228,7 +229,7 @@ def distrusted(n, seed, share):
 
 
 @SIMULATION
-@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("answer", ONE_FAST)
 @pytest.mark.parametrize("share", [pytest.param(0.0, marks=pytest.mark.slow), 0.05])
 def test_cases_that_are_not_trusted_count_against_the_rate(share, answer):
     found = []
@@ -312,7 +313,7 @@ def test_too_few_groups_for_the_promise_are_named():
 
 
 @SIMULATION
-@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("answer", ONE_FAST)
 def test_a_fitted_classifier_keeps_the_promise_on_new_groups(answer):
     """Three measurements of each of 60 objects; half of the rate is for strange ones, if they are looked for."""
     found = []
@@ -329,7 +330,7 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_groups(answer):
 
 
 @SIMULATION
-@pytest.mark.parametrize("n_memories", [15, 30])
+@pytest.mark.parametrize("n_memories", [15, pytest.param(30, marks=pytest.mark.slow)])
 def test_evenly_spaced_ranks_and_small_clusters_keep_the_promise(n_memories):
     """Three folds, and widths without the memories, made 0.144 of new cases unknown with 30 memories."""
     found = []

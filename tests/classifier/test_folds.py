@@ -111,6 +111,7 @@ def measured(objects, seed):
     return truth[of] + rng.normal(0, 0.05, (3 * objects, 5)), (truth[:, 0] > 0)[of].astype(int), of
 
 
+@pytest.mark.slow
 @pytest.mark.no_cover  # a simulation: many fits of one kind
 def test_conformal_thresholds__repeated_measurements__need_groups():
     found = {False: [], True: []}

@@ -200,7 +200,13 @@ def test_far_away_cases_are_unknown():
 
 
 @SIMULATION
-@pytest.mark.parametrize("cv", [ShuffleSplit(1, test_size=0.4, random_state=0), ShuffleSplit(4, random_state=0)])
+@pytest.mark.parametrize(
+    "cv",
+    [
+        ShuffleSplit(1, test_size=0.4, random_state=0),
+        pytest.param(ShuffleSplit(4, random_state=0), marks=pytest.mark.slow),
+    ],
+)
 def test_folds_that_hold_out_only_some_cases_keep_the_promise(cv):
     found = []
     for seed in range(10):
@@ -329,8 +335,9 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_groups(answer):
     assert 0.02 < np.mean(found) <= 0.1 + 3 * np.std(found) / np.sqrt(12)
 
 
+@pytest.mark.slow
 @SIMULATION
-@pytest.mark.parametrize("n_memories", [15, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_memories", [15, 30])
 def test_evenly_spaced_ranks_and_small_clusters_keep_the_promise(n_memories):
     """Three folds, and widths without the memories, made 0.144 of new cases unknown with 30 memories."""
     found = []

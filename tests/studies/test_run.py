@@ -150,6 +150,7 @@ def test_conclude__bounds_that_fail__report_is_written(run, tmp_path):
     assert "What theory promises" not in (folder / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_run_study__killed_interrupted_damaged__ends_with_the_same_numbers(run, tmp_path):
     folder = tmp_path / "run"
     # Killed in training: what was trained is not trained again.

@@ -188,7 +188,7 @@ class ProductAnswer(LocalAnswer):
 
     def say(self, item: Any) -> str:
         """Why classifier and labels together give this answer, for the sentence of an `Explanation`."""
-        return f"{_say_opinions(item)}{_say_balance(item, float(self.balance))}"
+        return f"{_say_opinions(item)}{say_balance(item, float(self.balance))}"
 
 
 def combine(opinions: Opinions, weights: Array) -> Array:
@@ -246,7 +246,7 @@ def _say_opinions(item: Any) -> str:
         return _say_labels(item)
     if item.labels_share < ALONE:
         said = most_probable(item.local)
-        more = "" if said == item.outcome else f", {COMMON} {_outcome(item)}"
+        more = "" if said == item.outcome else f", {COMMON} {say_outcome(item)}"
         return say_classifier(item, said, item.local, more)
     return _say_together(item)
 
@@ -254,9 +254,9 @@ def _say_opinions(item: Any) -> str:
 def _say_labels(item: Any) -> str:
     said, labelled = most_probable(item.local), most_probable(item.labels)
     if labelled == item.outcome:
-        why = f"{_labels(item)} answer alone, {_outcome(item)}"
+        why = f"{_labels(item)} answer alone, {say_outcome(item)}"
     else:
-        why = f"{_labels(item)} say {labelled!r} ({item.labels[labelled]:.2f}), {COMMON} {_outcome(item)}"
+        why = f"{_labels(item)} say {labelled!r} ({item.labels[labelled]:.2f}), {COMMON} {say_outcome(item)}"
     strange = item.competence is not None and item.competence <= 0.5  # up to the median nothing is faded
     reason = f"the case is {say_strange(item)}" if strange else "on held-out cases it did not help"
     which = f"which would say {said!r} ({item.local[said]:.2f})"
@@ -268,14 +268,15 @@ def _say_together(item: Any) -> str:
     joined = "and" if said == labelled else "but"
     why = (
         f"its {name_classifier(item)} says {said!r} ({item.local[said]:.2f}) {joined} {_labels(item)} say "
-        f"{labelled!r} ({item.labels[labelled]:.2f}), together {_outcome(item)}"
+        f"{labelled!r} ({item.labels[labelled]:.2f}), together {say_outcome(item)}"
     )
     if item.share < 0.5 or (item.share <= 1 - ALONE and said != item.outcome):
         return f"{why}; the classifier counts for less, since the case is {say_strange(item)}"
     return why
 
 
-def _say_balance(item: Any, balance: float) -> str:
+def say_balance(item: Any, balance: float) -> str:
+    """What weighing up rare classes made of the answer, in words."""
     if not balance or item.probabilities is None or item.answer not in item.probabilities:
         return ""
     still = "still " if item.answer == item.outcome else ""
@@ -283,7 +284,8 @@ def _say_balance(item: Any, balance: float) -> str:
     return f"; rare classes weighed up, balance {balance:g}: {still}{item.answer!r} {chance}"
 
 
-def _outcome(item: Any) -> str:
+def say_outcome(item: Any) -> str:
+    """What is most probable before rare classes are weighed up, in words."""
     return f"{item.outcome!r} ({item.unbalanced[item.outcome]:.2f})"
 
 

@@ -273,7 +273,7 @@ def _fit_classifiers(
     whole = template.get("default", templates[0]) if isinstance(template, Mapping) else template
     by_global = isinstance(settings.fallback, str) and settings.fallback == "global"
     global_classifier = fallback = None
-    if settings.start == "global" or by_global or (home == pool.GLOBAL).any():
+    if settings.start == "global" or by_global or settings.answer.needs_global or (home == pool.GLOBAL).any():
         global_classifier = pool.fit_whole(whole, cases, y, counted, data.params, seeds.global_classifier)
     if by_global:
         fallback = global_classifier

@@ -47,6 +47,13 @@ def test_imports_make_no_cycle_of_modules_or_packages():
     assert facts.all_cycles(MODULES) == []
 
 
+def test_first_docstring_lines_have_at_most_90_characters():
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [(m.file, n) for m in MODULES.values() for n in ast.walk(m.tree) if isinstance(n, kinds)]
+    first = {(file, line) for file, node in found for line in (ast.get_docstring(node) or "").splitlines()[:1]}
+    assert [each for each in sorted(first) if len(each[1]) > 90] == []
+
+
 # ------------------------------------------------------------------------------------------------- the table of imports
 
 

@@ -32,10 +32,10 @@ class Compares(Protocol):
 
 @runtime_checkable
 class Collects(Protocol):
-    """A feature or classifier that makes a collection of plain data: an array or a list of paths becomes images.
+    """A feature or classifier that makes a collection of plain data.
 
-    A feature of this kind takes all cases of a call at once, has its own workers, and the collection caches what
-    it measured.
+    An array or a list of paths becomes images. A feature of this kind takes all cases of a call at once, has its own
+    workers, and the collection caches what it measured.
     """
 
     def collect(self, X: Any) -> Any: ...

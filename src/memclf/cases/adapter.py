@@ -144,9 +144,10 @@ class Cases:
         )
 
     def given_to(self, part: Any) -> Any:
-        """The cases as a feature or a classifier takes them: the data, or the collection that the part makes of it.
+        """The cases as a feature or a classifier takes them: the data, or a collection of it.
 
-        All parts get the same collection, so that images in an array are read, measured and embedded once.
+        The collection is the one that the part makes. All parts get the same collection, so that images in an array are
+        read, measured and embedded once.
         """
         if isinstance(self.data, Collection) or not issubclass(type(part), Collects):  # faster than `isinstance`
             return self.data

@@ -1,4 +1,4 @@
-"""Measuring classifiers that may answer unknown: on one test set, or under many conditions side by side."""
+"""Measuring classifiers that may answer unknown, on one test set or under many conditions."""
 
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne, controls_of

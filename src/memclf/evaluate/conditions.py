@@ -1,4 +1,4 @@
-"""The conditions of an evaluation: from names, from a function, or as changed cases that are given."""
+"""The conditions of an evaluation: named, made by a function, or given as changed cases."""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from memclf.evaluate.store import ModelId
 
 @dataclass(frozen=True)
 class Contender:
-    """A fitted classifier with a name. Rows tell contenders apart by model, recipe, backbone and seed."""
+    """A fitted classifier with a name.
+
+    Rows tell contenders apart by model, recipe, backbone and seed.
+    """
 
     model: str
     estimator: Any

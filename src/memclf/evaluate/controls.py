@@ -19,7 +19,7 @@ TEMPERATURE = 2.0
 
 
 class StageOne(ClassifierMixin, BaseEstimator):
-    """Stage 1 alone: the commonest label in the cluster of the case's memory, without a local classifier.
+    """Stage 1 alone: the commonest label of the memory's cluster, without a local classifier.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Ensemble(ClassifierMixin, BaseEstimator):
 
 
 def labels_of_memories(clf: Any, routes: Routes, balance: float = 0.0) -> Array:
-    """The commonest label in the cluster of each route's memory; unknown where none is similar enough."""
+    """The commonest label in the cluster of each route's memory; unknown where there is none."""
     routes = routes.stage_one
     counts = clf.cluster_counts_
     if balance:

@@ -1,4 +1,4 @@
-"""What a contender is, for people who read the report: its kind, its settings, the versions it ran with."""
+"""What a contender is, for readers of the report: its kind, its settings, its versions."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _word(value: Any) -> str:
 
 
 def list_versions() -> dict[str, str]:
-    """Versions of Python, memclf and the packages that answers depend on, as far as they are in use."""
+    """Versions of Python, memclf and the packages in use that answers depend on."""
     found = {"python": platform.python_version()}
     for package in (name for name, module in PACKAGES.items() if module in sys.modules):
         try:

@@ -1,4 +1,7 @@
-"""Contenders x conditions -> tidy rows: each condition's cases are made once and go to all contenders."""
+"""Evaluate contenders under conditions: one tidy row for each pair.
+
+The cases of a condition are made once and go to all contenders.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +208,10 @@ def _put_facts(store: Store, X: Any, contenders: Sequence[Contender], title: str
 def _write_exhibits(
     folder: Path, store: Store, contenders: Sequence[Contender], X: Any, making: Conditions, *, anew: bool
 ) -> None:
-    """Single cases for the report, of the memory classifier of its verdict; results are never lost for them."""
+    """Write single cases for the report, of the memory classifier that its verdict is about.
+
+    An error here is a warning: results are never lost for them.
+    """
     shown = exhibits.choose_contender(store, contenders)
     if shown is None or not (anew or not (folder / exhibits.FILE).is_file()):
         return
@@ -252,7 +258,7 @@ def _measured(
 
 
 def _sent(routes: Routes, memory: Array) -> Routes:
-    """The same cases, sent to these memories instead; how strange they are there is not known yet."""
+    """The same cases, sent to these memories instead; their strangeness there is not known."""
     known = memory >= 0
     nearest = np.where(known, memory, routes.nearest)
     return replace(routes, memory=memory, nearest=nearest, known=known, familiar=np.ones_like(known), strangeness=None)
@@ -266,7 +272,7 @@ def _classes(contenders: Sequence[Contender], y: Array) -> Array:
 
 
 class _Coder:
-    """Answers of a classifier as positions in the classes; -1 for its unknown, and for what is none of them."""
+    """Turns answers into positions in the classes; -1 for unknown and for other labels."""
 
     def __init__(self, clf: Any, classes: Array):
         self.positions = {label: position for position, label in enumerate(classes.tolist())}

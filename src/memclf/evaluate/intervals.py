@@ -1,7 +1,8 @@
-"""Bootstrap intervals of means over test cases, paired where two contenders answered the same cases.
+"""Bootstrap intervals of means over test cases.
 
-Test cases are resampled, each with all its conditions and seeds, because its answers under fog and under snow are not
-two independent trials. Where cases come in groups (lesions of one face), whole groups are resampled.
+They are paired where two contenders answered the same cases. Test cases are resampled, each with all its conditions and
+seeds, because its answers under fog and under snow are not two independent trials. Where cases come in groups (lesions
+of one face), whole groups are resampled.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ def _cached_resamples(sizes: tuple[int, ...], draws: int, seed: int) -> list[Sum
 
 
 def _resamples(sizes: tuple[int, ...], draws: int, seed: int) -> Iterator[Summing]:
-    """For each class a function from its cases' scores to their sum in each resample; one resample at a time."""
+    """For each class a function from its cases' scores to their sum in each resample.
+
+    It makes one resample at a time.
+    """
     rng = np.random.default_rng(seed)
     for n in sizes:
         chances = np.full(n, 1 / n)
@@ -94,7 +98,10 @@ def mean_interval(
 def _resample_groups(
     per_case: Array, classes: list[Array], groups: Array, resamples: Any, draws: int, seed: int
 ) -> Array:
-    """Balanced means of resampled groups: for each class the drawn scores divided by the drawn cases."""
+    """Balanced means of resampled groups.
+
+    For each class the drawn scores are divided by the number of drawn cases.
+    """
     names, code = np.unique(groups, return_inverse=True)
     parts = [np.bincount(code[rows], w, len(names)) for rows in classes for w in (per_case[rows], None)]
     (summed,) = resamples((len(names),), draws, seed)
@@ -115,7 +122,7 @@ def paired_interval(
     level: float = LEVEL,
     seed: int = 0,
 ) -> Interval:
-    """How much better `right` is than `other` on the same cases: the mean difference with its interval.
+    """Mean difference between `right` and `other` on the same cases, with its interval.
 
     >>> better, worse = np.ones((3, 40)), np.repeat([1.0, 0.0], 20) * np.ones((3, 1))
     >>> paired_interval(better, worse)

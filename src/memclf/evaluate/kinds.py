@@ -1,4 +1,4 @@
-"""What kind of cases a test set holds, what single cases are called, and what the data are in one sentence."""
+"""The kind of cases in a test set, their names, and the data in one sentence."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ def _row_labels(X: Any) -> list[Any] | None:
 
 
 def has_own_names(X: Any) -> bool:
-    """Whether names tell these cases from others: files do, numbers of rows and beginnings of texts do not."""
+    """Whether names tell these cases from others.
+
+    Names of files do, numbers of rows and beginnings of texts do not.
+    """
     return isinstance(X, Collection) and all(X.key(position) is not None for position in range(len(X)))
 
 

@@ -35,7 +35,7 @@ def accuracy(y_true: Any, y_pred: Any, *, unknown_label: Any = unknown.AUTO) -> 
 
 
 def balanced_accuracy(y_true: Any, y_pred: Any, *, unknown_label: Any = unknown.AUTO) -> float:
-    """Mean over the classes of the share of their cases answered correctly; unknown counts as an error.
+    """Mean over the classes of the share of correct answers; unknown counts as an error.
 
     >>> balanced_accuracy(["a", "a", "a", "b"], ["a", "a", "a", "unknown"])
     0.5
@@ -66,10 +66,10 @@ def selective_accuracy(y_true: Any, y_pred: Any, *, unknown_label: Any = unknown
 
 @dataclass(frozen=True)
 class RiskCoverage:
-    """Error among the answered cases (`risk`) as only the more confident ones are answered (`coverage`).
+    """Error (`risk`) by the share of cases answered (`coverage`), most confident first.
 
-    `threshold` holds the confidence at which each point is reached. `area` is the mean risk over all numbers
-    of answered cases (AURC): the smaller the better.
+    `risk` is the error among the answered cases. `threshold` holds the confidence at which each point is reached.
+    `area` is the mean risk over all numbers of answered cases (AURC): the smaller the better.
     """
 
     coverage: Array

@@ -1,6 +1,7 @@
-"""The results of an evaluation: who took part, which conditions count, means, gains, intervals, what is missing.
+"""The results of an evaluation: contenders, counted conditions, means, gains, intervals.
 
-Everything that shows a mean (terminal, summary.json, report, comparison, `difference`) takes it from `Results`.
+They also say what is missing. Everything that shows a mean (terminal, summary.json, report, comparison, `difference`)
+takes it from `Results`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Results:
         return list(dict.fromkeys(each for row in self.rows if (each := _under(row)) != CLEAN))
 
     def _judge(self) -> dict[tuple[ModelId, Condition], Array]:
-        """For each case the share of the seeds that answered it correctly, where all seeds have answered."""
+        """For each case the share of seeds that answered correctly, where all have answered."""
         found = {}
         for (name, seeds), condition in itertools.product(self.contenders.items(), (CLEAN, *self.conditions)):
             given = [self.answers.get((*name._replace(seed=seed), *condition)) for seed in seeds]
@@ -109,7 +110,7 @@ class Results:
 
     @property
     def judged(self) -> list[Condition]:
-        """What contenders are compared on: the common corrupted conditions, or the clean test set if there are none."""
+        """What contenders are compared on: common corrupted conditions, else the clean test set."""
         return self.common or [CLEAN]
 
     def has(self, name: ModelId, condition: Condition) -> bool:
@@ -133,7 +134,10 @@ class Results:
         return self._means[key]
 
     def measure(self, name: ModelId, column: str, conditions: Collection[Condition] | None = None) -> float | None:
-        """Mean of one column of the rows over conditions (None: the common ones); None where it has no meaning."""
+        """Mean of one column of the rows over conditions (None: the common ones).
+
+        None is returned where it has no meaning.
+        """
         asked = set(self.common if conditions is None else conditions)
         found = [row[column] for row in self.rows if _who(row) == name and _under(row) in asked]
         known = [value for value in found if value is not None]
@@ -148,18 +152,21 @@ class Results:
         trainings: Collection[Training] | None = None,
         balanced: bool = False,
     ) -> Interval | None:
-        """How much better a model is than another on the same cases, over conditions (None: the common ones).
+        """How much better a model is than another on the same cases, over conditions.
 
-        Contenders of the same recipe and backbone are paired, and the differences averaged; `trainings` names those
-        that count (None: all). A model without recipe and backbone is paired with every contender of the other. None
-        is returned where there is nothing to compare.
+        `conditions=None` stands for the common ones. Contenders of the same recipe and backbone are paired, and the
+        differences averaged; `trainings` names those that count (None: all). A model without recipe and backbone is
+        paired with every contender of the other. None is returned where there is nothing to compare.
         """
         return self._compare(self._pairs(model, over, trainings), conditions, balanced)
 
     def own_gain(
         self, name: ModelId, conditions: Sequence[Condition] | None = None, *, balanced: bool = False
     ) -> Interval | None:
-        """Gain of one contender over the baseline of its training; over all baselines if it has no training."""
+        """Gain of one contender over the baseline of its training.
+
+        A contender without a training is compared with all baselines.
+        """
         trainings = [name.training] if any(name.training) else None
         if name.model == BASELINE or name not in self.counted:
             return None
@@ -192,7 +199,10 @@ class Results:
         return [each for each in found if name.training in (each.training, ("", ""))]
 
     def _pairs(self, model: str, over: str, trainings: Collection[Training] | None) -> list[tuple[ModelId, ModelId]]:
-        """Counted contenders to be compared: trained alike with the same seeds, or one of them not trained at all."""
+        """Counted contenders to be compared with each other.
+
+        They are trained alike with the same seeds, or one of them is not trained at all.
+        """
         found = []
         mine, others = ([each for each in self.counted if each.model == name] for name in (model, over))
         for pair in itertools.product(mine, others):
@@ -216,7 +226,7 @@ class Results:
 
     @property
     def left_out(self) -> list[ModelId]:
-        """Contenders that have results but lag behind, so that no mean of theirs would be comparable."""
+        """Contenders that have results but lag behind, so that their means are not comparable."""
         return [name for name in self.contenders if name not in self.counted]
 
     @cached_property
@@ -248,12 +258,15 @@ class Results:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is missing. A study says itself when it has finished; other evaluations do not."""
+        """Whether nothing is missing.
+
+        A study says itself when it has finished; other evaluations do not.
+        """
         return bool(self.rows) and not self.gaps and not self.not_begun and bool(self.finished or not self.settings)
 
 
 def summarise(store: Store) -> dict[str, Any]:
-    """Per model: clean accuracy, mean over the corrupted conditions, gain over its baseline, with intervals.
+    """Per model: clean and corrupted accuracy and the gain over its baseline, with intervals.
 
     Means are over the conditions that count (see `Results`). A contender that lags behind has no mean; `missing` says
     what it lacks.
@@ -274,7 +287,7 @@ def summarise(store: Store) -> dict[str, Any]:
 
 
 def difference(store: Store, model: str, other: str, *, balanced: bool = False) -> Interval:
-    """How much better one model is than another over the corrupted conditions, paired on the same cases.
+    """How much better one model is than another under corruption, paired on the same cases.
 
     Models that were trained with several recipes and backbones are compared training by training and averaged; a model
     that has neither (majority, stage 1) is compared with every training. The clean test set counts where nothing else

@@ -21,7 +21,7 @@ BASELINE = "baseline"  # the model that gains are measured against
 
 
 class Condition(NamedTuple):
-    """A corruption and its severity; the test set as it is has the corruption "clean" and severity 0."""
+    """A corruption and its severity; the unchanged test set is "clean" with severity 0."""
 
     corruption: str = "clean"
     severity: int = 0
@@ -34,7 +34,7 @@ CLEAN = Condition()
 
 
 class ModelId(NamedTuple):
-    """Who was measured: a model, what it was trained with, and the seed; None stands for all its seeds together."""
+    """Who was measured: a model, its training, and the seed (None: all its seeds together)."""
 
     model: str
     recipe: str = ""
@@ -49,7 +49,7 @@ class ModelId(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """One contender under one condition; measures are fractions, None where they have no meaning."""
+    """One contender under one condition; measures are fractions, None without a meaning."""
 
     study: str
     model: str
@@ -224,15 +224,18 @@ class Store:
         return {(ModelId(*row[:4]), Condition(*row[4:])) for row in found}
 
     def answers(self) -> dict[tuple[Any, ...], Array]:
-        """The answers of all contenders under all conditions: positions in the classes, -1 for unknown.
+        """The answers of all contenders under all conditions: positions in the classes.
 
-        Keys are (model, recipe, backbone, seed, corruption, severity).
+        -1 stands for unknown. Keys are (model, recipe, backbone, seed, corruption, severity).
         """
         found = self._db.execute(f"SELECT {', '.join(_KEY)}, answers FROM answers ORDER BY rowid")
         return {tuple(row[:6]): np.frombuffer(row[6], dtype="<i4").astype(np.int64) for row in found}
 
     def routes(self, name: ModelId, condition: Condition = CLEAN) -> Array | None:
-        """The memory that each case went to, -1 for unknown; None if there are no memories or it is not done."""
+        """The memory that each case went to, -1 for unknown.
+
+        None is returned if there are no memories or the condition is not done.
+        """
         where = " AND ".join(f"{column} = ?" for column in _KEY)
         found = self._db.execute(f"SELECT routes FROM answers WHERE {where}", (*name, *condition)).fetchone()
         return None if found is None or found[0] is None else np.frombuffer(found[0], dtype="<i4").astype(np.int64)

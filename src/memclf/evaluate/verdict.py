@@ -57,7 +57,9 @@ def judge(results: Results) -> Verdict | None:
 
 
 def is_part(model: str) -> bool:
-    """Whether a model belongs to an ablation: a part added to the paper's way, or taken from the sturdy one.
+    """Whether a model belongs to an ablation.
+
+    It has a part more than the paper's way, or a part less or more than the sturdy one.
 
     >>> is_part("+product"), is_part("sturdy-balance"), is_part("sturdy")
     (True, True, False)
@@ -66,7 +68,10 @@ def is_part(model: str) -> bool:
 
 
 def is_memory_classifier(results: Results, name: ModelId) -> bool:
-    """Whether a contender is a memory classifier, by its name or because it routes cases and is no control."""
+    """Whether a contender is a memory classifier.
+
+    Its name says so, or it routes cases and is no control.
+    """
     if name.model in NEVER or name.model.startswith("stage1"):
         return False
     return name.model.startswith(MEMORY) or results.measure(name, "oracle_accuracy", results.judged) is not None

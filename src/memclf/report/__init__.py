@@ -1,4 +1,4 @@
-"""The report of a run: one HTML page, Markdown, tables and figures, all from the run folder alone."""
+"""The report of a run, from its folder alone: an HTML page, Markdown, tables and figures."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["build", "compare"]
 
 
 def build(run: str | os.PathLike[str]) -> Path:
-    """Write RUN/report.html, RUN/report.md, RUN/tables/ and RUN/figures/ anew and return the path of the page.
+    """Write the report of a run and return the path of the page, RUN/report.html.
 
-    Needs neither the data set nor the models, and works on a run that is not finished: the page then says what
-    is missing. Needs ``memclf[report]``.
+    RUN/report.md, RUN/tables/ and RUN/figures/ are written anew with it. Needs neither the data set nor the models, and
+    works on a run that is not finished: the page then says what is missing. Needs ``memclf[report]``.
     """
     from memclf.report import contents, formats, page
     from memclf.report.run import Run
@@ -36,9 +36,9 @@ def build(run: str | os.PathLike[str]) -> Path:
 
 
 def compare(runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]) -> Path:
-    """Put runs side by side: OUT/compare.html, OUT/compare.md and CSV and LaTeX tables; returns the page's path.
+    """Put runs side by side on a page, OUT/compare.html, and return its path.
 
-    Needs ``memclf[report]``.
+    OUT/compare.md and CSV and LaTeX tables are written with it. Needs ``memclf[report]``.
     """
     from memclf.report.side_by_side import write_comparison
 

@@ -1,4 +1,4 @@
-"""What was measured: the data, what each model is, and its settings, as the evaluation noted them."""
+"""What was measured, as the evaluation noted it: the data, the models and their settings."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ PAPERS_MODEL = "memory"  # the model of ours that is built as the paper says
 
 
 def section(run: Run, folder: Path) -> Section | None:
-    """The paper's tables of this study with ours beside them; a table of which nothing was run is left out."""
+    """The paper's tables of this study with ours beside them.
+
+    A table of which nothing was run is left out.
+    """
     shown = paper_tables(run)
     if not shown:
         return None
@@ -107,10 +110,10 @@ def paper_tables(run: Run) -> list[Table]:
 
 
 def compare(run: Run, printed: PublishedTable) -> Table | None:
-    """One table of the paper: for every column that was run ours and the paper's, ours alone where it is new.
+    """One table of the paper: its numbers and ours for every column that was run.
 
-    Where nothing that was run is in the paper, its ResNet50 is shown, which the gain is compared with. None when
-    nothing of ours belongs into it.
+    A column that is new has ours alone. Where nothing that was run is in the paper, its ResNet50 is shown, which the
+    gain is compared with. None when nothing of ours belongs into it.
     """
     first = "augmented" if printed.kind == "augmented" else BASELINE
     ours = _match_columns(run, printed, first)
@@ -148,10 +151,11 @@ def _mean_rows(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
 
 
 def _match_columns(run: Run, printed: PublishedTable, first: str) -> dict[str, Training]:
-    """Column -> the training of ours that belongs into it; columns that the paper does not have come last.
+    """Column -> the training of ours that belongs into it.
 
-    A recipe with several backbones is shown with the paper's, if that was run. Our own backbones are shown in the
-    tables of backbones; a recipe that the paper's table does not have is only shown with one that it has.
+    Columns that the paper does not have come last. A recipe with several backbones is shown with the paper's, if that
+    was run. Our own backbones are shown in the tables of backbones; a recipe that the paper's table does not have is
+    only shown with one that it has.
     """
     ready = [each.training for each in run.field if each.model == PAPERS_MODEL and run.beside(each, first)]
     if printed.kind == "recipe":
@@ -208,7 +212,7 @@ def _ours(run: Run, training: Training, asked: list[Condition], first: str, own:
 
 
 def _theirs(printed: PublishedTable, column: str, names: list[str], *, mark: bool) -> list[Cell]:
-    """The paper's cells, or means over several rows of them; nothing where it lacks one of the rows."""
+    """The paper's cells, or means over several rows; nothing where it lacks one of the rows."""
     if not all(name in printed.rows for name in names):
         return [Number(None, faint=True)] * 2
     rows = [printed.rows[name] for name in names]

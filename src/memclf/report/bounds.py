@@ -48,7 +48,7 @@ def _list_assumptions(run: Run, met: bool | None) -> list[str]:
 
 
 def table(run: Run) -> Table | None:
-    """One row for each bound: its value, what it promises, its terms, and the assumptions that are not met."""
+    """One row for each bound: value, promise, terms, and assumptions that are not met."""
     if not run.bounds:
         return None
     several = len(run.bounds) > 1
@@ -77,7 +77,10 @@ def table(run: Run) -> Table | None:
 
 
 def _part(name: str) -> str:
-    """Terms that play the same part in different kinds of bounds share a column, as they share a colour."""
+    """The column of a term, shared by terms that play the same part in other kinds of bounds.
+
+    They share a colour too.
+    """
     return look_of(name).label
 
 

@@ -1,4 +1,4 @@
-"""The charts: drawn with matplotlib, saved as PNG, and as SVG that takes on the colours of the page."""
+"""The charts: drawn with matplotlib, saved as PNG and as SVG in the page's colours."""
 
 from __future__ import annotations
 
@@ -113,7 +113,10 @@ def _font(found: re.Match[str]) -> str:
 
 
 def contenders(run: Run, folder: Path) -> Chart | None:
-    """Everyone's mean accuracy as a point with its interval, the best on top; the recommended one stands out."""
+    """Draw each contender's mean accuracy with its interval, the best on top.
+
+    The recommended one stands out.
+    """
     found = [(name, mean) for name in run.field if (mean := run.mean(name, run.judged)) is not None]
     if not found:
         return None
@@ -172,7 +175,10 @@ DASH = 7.0  # points: length of the pieces in which lines that coincide take tur
 
 
 def severities(run: Run, folder: Path) -> Chart | None:
-    """Robust accuracy over the severities: one panel per training, one line per model, bands are intervals."""
+    """Draw robust accuracy over the severities: one panel per training, one line per model.
+
+    Bands are intervals.
+    """
     steps = list(run.steps())
     if len(steps) < 2 or not run.field:
         return None

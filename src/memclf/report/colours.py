@@ -1,4 +1,7 @@
-"""Colours of classes: the same for a class everywhere, and its own colour for a class that is called by one."""
+"""Colours of classes: the same for a class everywhere.
+
+A class that is called by a colour has that colour.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def lighten(colour: str) -> str:
 
 
 def choose_colour(name: str, place: int) -> tuple[str, str]:
-    """A class's colour on a light and on a dark page: the one it is called by, or one of the palette.
+    """A class's colour on a light and a dark page: that of its name, or of the palette.
 
     >>> choose_colour("healthy", 0)
     ('#4477aa', '#4477aa')

@@ -1,4 +1,4 @@
-"""The contenders and controls in numbers: means, gains, what each part brings, accuracy over the severities."""
+"""The contenders and controls in numbers: means, gains, ablations, severities."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def section(run: Run, folder: Path) -> Section | None:
 
 
 def contenders(run: Run) -> Table:
-    """Everyone who took part, clean and under corruption, with the paired gain over the baseline."""
+    """All contenders, clean and under corruption, with the paired gain over the baseline."""
     groups = ("Clean test set", *(("Mean over corruptions",) if run.common else ()), "Gain over its baseline")
     columns = [
         Column("Model"),

@@ -1,4 +1,7 @@
-"""The sections of the report, in their order. A new section is one function and one entry in `SECTIONS`."""
+"""The sections of the report, in their order.
+
+A new section is one function and one entry in `SECTIONS`.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def collect(run: Run, folder: Path) -> list[Section]:
 
 
 def notices(run: Run) -> list[Text]:
-    """What must be read before any section: that the run is partial, that its data are generated."""
+    """What must be read before any section: a partial run, generated data."""
     found = []
     if run.partial:
         text = f"Means are over {len(run.common)} corrupted conditions, which all shown contenders have finished."

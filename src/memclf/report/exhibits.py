@@ -1,4 +1,7 @@
-"""Sections that show single cases: one picture, memories, routes, what the feature sees, hard cases."""
+"""Sections that show single cases.
+
+They are one picture, memories, routes, what the feature sees, and hard cases.
+"""
 
 from __future__ import annotations
 

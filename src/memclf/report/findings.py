@@ -44,7 +44,10 @@ def headline(run: Run) -> Headline:
 
 
 def refer(run: Run, name: ModelId) -> str:
-    """A contender as a sentence names it: "the memory classifier", or “mine” in quotes for a name of one's own."""
+    """A contender as a sentence names it: "the memory classifier", or “mine” in quotes.
+
+    Quotes stand around a name of one's own.
+    """
     called = run.labels.model(name.model)
     if called == name.model:  # a name of the user's own
         model = f"“{called}”"

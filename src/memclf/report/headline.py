@@ -1,4 +1,4 @@
-"""The first section: one verdict, one chart of all contenders, and the words that the report uses."""
+"""The first section: one verdict, one chart of all contenders, the words of the report."""
 
 from __future__ import annotations
 

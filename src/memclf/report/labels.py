@@ -69,7 +69,9 @@ CONTROLS = (
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of one run, as they were noted when it was measured: a report needs neither networks nor images.
+    """The labels of one run, as they were noted when it was measured.
+
+    So a report needs neither networks nor images.
 
     Attributes
     ----------
@@ -97,13 +99,16 @@ class Labels:
         return cls(dict(noted.get("recipes") or {}), dict(noted.get("backbones") or {}), shown, study)
 
     def model(self, name: str, *, short: bool = False) -> str:
-        """A model; in an evaluation of one's own, those that only the studies have are called by their names."""
+        """The label of a model.
+
+        In an evaluation of one's own, models that only the studies have are called by their names.
+        """
         if name not in MODELS or (name in OF_STUDIES and not self.study):
             return name
         return SHORT.get(name, MODELS[name][0]) if short else MODELS[name][0]
 
     def role(self, name: str, present: Iterable[str] = ("sturdy",)) -> str:
-        """What a model is, without speaking of models that are not `present`; "" for one of the user's own.
+        """What a model is, in terms of models that are `present`; "" for one of the user's own.
 
         >>> Labels().role("prior-balanced", ["baseline"])
         'the same, but rare classes are weighed up'

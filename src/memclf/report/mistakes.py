@@ -1,4 +1,4 @@
-"""Where the memory classifier of the verdict fails: confusions, hardest cases, gain by condition."""
+"""Where the verdict's memory classifier fails: confusions, hard cases, gain by condition."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def confusions(run: Run) -> Table | None:
 
 
 def _answers(run: Run, model: str) -> np.ndarray[Any, Any]:
-    """All answers of a model, with all its trainings and seeds: one row per training, seed and condition."""
+    """All answers of a model: one row per training, seed and condition."""
     names = [name._replace(seed=seed) for name in run.field if name.model == model for seed in run.contenders[name]]
     return np.array([run.answers[*name, *each] for name in names for each in run.judged])
 

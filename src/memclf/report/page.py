@@ -75,9 +75,10 @@ def write(
     lines: Sequence[str] = (),
     run: Run | None = None,
 ) -> Path:
-    """Write FOLDER/NAME.html, one file with all pictures in it, FOLDER/NAME.md and the tables; return the page's path.
+    """Write a page with its pictures as one HTML file, also as Markdown; return its path.
 
-    `lines` stand below the title. Sections with single cases need the `run` that they are from.
+    The files are FOLDER/NAME.html, FOLDER/NAME.md, and the tables. `lines` stand below the title. Sections with single
+    cases need the `run` that they are from.
     """
     shown = {"title": title, "kicker": kicker, "lines": lines, "notices": notices, "sections": sections}
     own = {} if run is None else {"label": run.label, "labels": run.labels, "picture": Pictures(run)}

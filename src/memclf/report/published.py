@@ -1,4 +1,7 @@
-"""Published numbers of a study that a report puts beside its own: tables, and the file of a run that holds them."""
+"""Published numbers of a study that a report puts beside its own.
+
+They are tables, held in a file of the run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ Side = tuple[str, str]  # (column, "baseline" or "memory")
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table: accuracies in per cent, means over five severities, rounded to whole numbers.
+    """A published table of accuracies in whole per cent, means over five severities.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A run folder as the report reads it: the results, with what the run noted about itself, its pictures and its bounds.
+"""A run folder as the report reads it: results, notes of the run, pictures and bounds.
 
 Nothing here needs the data set, the models or torch: the store of a run holds every answer that was given.
 """
@@ -118,7 +118,10 @@ class Run(Results):
 
     @property
     def subject(self) -> str:
-        """The memory classifier that the report is about, "" if there is none; see `memclf.evaluate.verdict`."""
+        """The memory classifier that the report is about, "" if there is none.
+
+        `memclf.evaluate.verdict` chooses it.
+        """
         return self.verdict.memory.model if self.verdict is not None and self.verdict.memory is not None else ""
 
     def trainings(self, model: str) -> list[Training]:

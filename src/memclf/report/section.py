@@ -1,7 +1,8 @@
-"""A section of the report: a title and blocks. HTML page and Markdown render the same blocks.
+"""A section of the report: a title and blocks.
 
-A new section is one function `(Run, folder) -> Section | None` and one entry in `contents.SECTIONS`. It needs no change
-in the page or in the templates unless it shows pictures in a layout of its own (`Gallery`).
+The HTML page and Markdown render the same blocks. A new section is one function `(Run, folder) -> Section | None` and
+one entry in `contents.SECTIONS`. It needs no change in the page or in the templates unless it shows pictures in a
+layout of its own (`Gallery`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ Style: TypeAlias = Literal["", "verdict", "small", "alert"]
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph: `lead` in bold, then `text`, then `lines` as a list. Plain text, escaped when rendered.
+    """A paragraph: `lead` in bold, then `text`, then `lines` as a list.
 
-    Styles: "verdict" is large, "small" is small print, "alert" is a box that cannot be overlooked.
+    All is plain text, escaped when rendered. Styles: "verdict" is large, "small" is small print, "alert" is a box that
+    cannot be overlooked.
     """
 
     kind: ClassVar[str] = "text"
@@ -67,7 +69,10 @@ class Chart:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Single cases: the page shows macro `name` of `galleries.html.j2` with `data`, Markdown shows `table`."""
+    """Single cases: pictures in a layout of their own on the page, a table in Markdown.
+
+    The page shows macro `name` of `galleries.html.j2` with `data`, Markdown shows `table`.
+    """
 
     kind: ClassVar[str] = "gallery"
     name: str
@@ -89,7 +94,10 @@ Block: TypeAlias = Text | Heading | Terms | Code | Chart | Gallery | Folded | Ta
 
 @dataclass(frozen=True)
 class Section:
-    """`name` is its address on the page, `short` its name in the list of contents (default: the title)."""
+    """A titled part of the report: its blocks and its place on the page.
+
+    `name` is its address on the page, `short` its name in the list of contents (default: the title).
+    """
 
     name: str
     title: str

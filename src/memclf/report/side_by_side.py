@@ -70,7 +70,7 @@ def compare_cases(runs: dict[str, Run]) -> list[Text]:
 
 
 def compare_conditions(runs: dict[str, Run]) -> list[Text]:
-    """Let all runs take their means over the conditions that they share, and say what that leaves out.
+    """Let all runs take their means over the conditions they share; say what is left out.
 
     Where they share none, each keeps its own conditions.
     """

@@ -1,4 +1,4 @@
-"""Tables, and how they are written as CSV, LaTeX (booktabs) and Markdown; the templates draw them as HTML."""
+"""Tables, written as CSV, LaTeX (booktabs) and Markdown; the templates draw them as HTML."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ UNSURE = SIGNS | {"win": "△", "lose": "▽"}  # hollow: may be chance
 
 @dataclass(frozen=True)
 class Number:
-    """A fraction (or a difference of fractions) with its interval, shown in per cent (or points).
+    """A fraction, or a difference of fractions, with its interval.
 
-    `mark` says whether this number wins or loses; `sure` that the interval excludes chance; `faint` that the number
-    is shown for comparison only; `plain` that it is shown as it is, not in per cent.
+    It is shown in per cent, a difference in points. `mark` says whether this number wins or loses; `sure` that the
+    interval excludes chance; `faint` that the number is shown for comparison only; `plain` that it is shown as it is,
+    not in per cent.
     """
 
     value: float | None
@@ -100,10 +101,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """`name` is the name of its files. The first column names the row. `strong` are rows to be set apart.
+    """A table of the report; the first column names the row.
 
-    `look` is how the page draws it: "coloured" tints cells by who wins, "heat" by how much, "fit" breaks words rather
-    than scroll on a phone.
+    `name` is the name of its files. `strong` are rows to be set apart. `look` is how the page draws it: "coloured"
+    tints cells by who wins, "heat" by how much, "fit" breaks words rather than scroll on a phone.
     """
 
     kind: ClassVar[str] = "table"
@@ -149,7 +150,10 @@ def write(table: Table, folder: Path) -> None:
 
 
 def to_csv(table: Table) -> str:
-    """In per cent with two decimals, plain numbers as shown; the ends of intervals in columns of their own."""
+    """The table as CSV, in per cent with two decimals, plain numbers as shown.
+
+    The ends of intervals are in columns of their own.
+    """
     bounded = [
         any(isinstance(row[k], Number) and row[k].interval for row in table.rows)  # type: ignore[union-attr]
         for k in range(len(table.columns))

@@ -1,4 +1,4 @@
-"""Single cases for the report of an evaluation: chosen, shown and written beside the results."""
+"""Single cases for the report: chosen, shown and written beside the results."""
 
 from memclf.evaluate.exhibits.collect import FILE, choose_contender, write_exhibits
 

@@ -1,4 +1,7 @@
-"""Which cases the report shows: drawn at random from a seed within named groups, never for how well they look."""
+"""Which cases the report shows: drawn at random from a seed, within named groups.
+
+They are never chosen for how well they look.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +70,10 @@ def choose_routes(mine: Answers, truth: Array, n: int, rng: np.random.Generator)
 def _in_turn(
     mine: Answers, truth: Array, conditions: list[Condition], n: int, used: set[int], rng: np.random.Generator
 ) -> Iterator[tuple[Condition, int]]:
-    """Cases answered rightly and wrongly in turn, each from the next condition; no case twice if possible."""
+    """Cases answered rightly and wrongly in turn, each from the next condition.
+
+    No case comes twice if possible.
+    """
     for turn in range(n if conditions else 0):
         start = turn % len(conditions)
         cycle = [*conditions[start:], *conditions[:start]]
@@ -84,9 +90,10 @@ def _in_turn(
 def choose_hardest(
     answers: Iterable[Answers], truth: Array, n: int, rng: np.random.Generator
 ) -> list[tuple[int, float, list[int]]]:
-    """Cases that are answered wrongly most often under corruption: the row, the share, the commonest wrong answers.
+    """The cases that are answered wrongly most often under corruption.
 
-    `answers` are those of one model, trained in different ways or from different seeds.
+    Of each case: its row, the share of wrong answers, and the commonest of these. `answers` are those of one model,
+    trained in different ways or from different seeds.
     """
     corrupted = [{each: said for each, said in one.items() if each != CLEAN} or one for one in answers]
     if not corrupted:
@@ -111,9 +118,10 @@ def choose_members(rows: Array, similarity: Array, n: int, rng: np.random.Genera
 
 
 def choose_different(conditions: Iterable[Condition], families: Mapping[str, str]) -> list[Condition]:
-    """Conditions of different families: one of each family, then the next of each; severity 3 or near it.
+    """Conditions of different families: one of each, then the next of each.
 
-    `families` says to which family a corruption belongs; the families come in its order, others last.
+    Of each corruption the severity is 3 or the nearest to it. `families` says to which family a corruption belongs; the
+    families come in its order, others last.
     """
     by_name: dict[str, list[Condition]] = {}
     for condition in conditions:

@@ -1,4 +1,7 @@
-"""The parts of the report that show single cases: an opening, memories, routes, what features see, hard cases."""
+"""The parts of the report that show single cases.
+
+They are an opening, memories, routes, what features see, and hard cases.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ Make = Callable[[Condition], Any]
 
 @runtime_checkable
 class Outlines(Protocol):
-    """A feature of images that can draw what it measures, as `memclf.vision.features.ImageFeatures`."""
+    """A feature of images that can draw what it measures, as `ImageFeatures` of memclf.vision."""
 
     @property
     def relates(self) -> bool: ...
@@ -59,7 +62,10 @@ class Outlines(Protocol):
 
 
 def choose_contender(store: Store, contenders: Sequence[Contender]) -> Contender | None:
-    """The memory classifier of the verdict, whose cases are shown; another one if it is not among the contenders."""
+    """The memory classifier whose cases are shown: that of the verdict, or another one.
+
+    Another one is taken if that of the verdict is not among the contenders.
+    """
     found = [each for each in contenders if isinstance(each.estimator, MemoryClassifier) and each.model not in BLIND]
     verdict = judge(Results(store))
     named = None if verdict is None else verdict.memory
@@ -78,7 +84,7 @@ def write_exhibits(
     n_routes: int = 9,
     n_overlays: int = 4,
 ) -> Path:
-    """Write ``exhibits.json`` and the pictures it names into a run's folder, in place of what was there.
+    """Write ``exhibits.json`` and its pictures into a run's folder, in place of older ones.
 
     The parts, and how their cases are chosen (`memclf.evaluate.exhibits.choose`):
 
@@ -138,7 +144,7 @@ def write_exhibits(
 
 
 class _Collector:
-    """What all parts need: answers by contender and condition, cases under a condition, views of cases."""
+    """What all parts need: answers by contender and condition, changed cases, views of cases."""
 
     def __init__(
         self,
@@ -196,7 +202,10 @@ class _Collector:
         }
 
     def _names_beside(self, condition: Condition) -> Iterable[ModelId]:
-        """Contenders of the same backbone and seed; of other recipes only the baseline and the same model."""
+        """Contenders to show beside this one: those of the same backbone and seed.
+
+        Of other recipes only the baseline and the same model are shown.
+        """
         mine = self.shown.name
         for name, seen in self.answers.items():
             if name.recipe in (mine.recipe, ""):
@@ -271,7 +280,7 @@ class _Collector:
         ]
 
     def _describe_classifier(self, k: int) -> dict[str, Any]:
-        """Which classifier answers for a memory: its own, a shared one, the global one, or a constant."""
+        """Which classifier answers for a memory: its own, a shared, the global one or a constant."""
         pool, estimator = self.clf.pool_, self.clf.estimators_[k]
         home = int(pool.trained_with[k])
         found = {"estimator": type(estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator).__name__}
@@ -363,7 +372,10 @@ class _Collector:
 
 
 def find_feature(similarity: Any) -> Outlines | None:
-    """The feature that can draw what it measures, also in a part of a combined similarity; None if there is none."""
+    """The feature that can draw what it measures; None if there is none.
+
+    It may be in a part of a combined similarity.
+    """
     parts = similarity.similarities_ if isinstance(similarity, CombinedSimilarity) else ()
     for each in (similarity, *parts):
         feature = fitted_features(each)

@@ -1,4 +1,4 @@
-"""How a single case is shown in the report: as a picture, as columns of a table, or as a text."""
+"""How the report shows a single case: as a picture, as columns of a table, or as a text."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class CaseViews:
         self._written: set[str] = set()
 
     def show(self, name: str, X: Any, position: int, side: int) -> View:
-        """One case of X; `name` names the file and `side` is the longer side in pixels if it is a picture."""
+        """One case of X as the report shows it.
+
+        `name` names the file and `side` is the longer side in pixels if it is a picture.
+        """
         if self.kind == "images":
             return {"picture": self.save(name, read_pixels(X[position]), side)}
         if self.kind == "table":
@@ -81,7 +84,9 @@ class CaseViews:
 
 
 def telling_columns(X: Any, labels: Array) -> list[int]:
-    """Positions of the columns to show: all of few, of many those with most information about the labels.
+    """Positions of the columns to show: those with most information about the labels.
+
+    If there are few columns, all are shown.
 
     >>> telling_columns(np.c_[np.zeros((40, 9)), np.arange(40) % 2], np.arange(40) % 2)[-1]
     9
@@ -135,7 +140,10 @@ def read_pixels(case: Any) -> Any:
 
 
 def resize(pixels: Any, side: int) -> Any:
-    """At most `side` pixels long; small images are enlarged by a whole number, so that their pixels stay sharp."""
+    """Resize an image so that its longer side is at most `side` pixels.
+
+    Small images are enlarged by a whole number, so that their pixels stay sharp.
+    """
     from PIL import Image
 
     longest = max(pixels.shape[:2])

@@ -4,12 +4,13 @@ from typing import Any
 
 from memclf.answers.auto import AutoAnswer
 from memclf.answers.base import Answers
+from memclf.answers.labels import LabelsAnswer
 from memclf.answers.local import LocalAnswer
 from memclf.answers.product import ProductAnswer
 
-__all__ = ["RULES", "Answers", "AutoAnswer", "LocalAnswer", "ProductAnswer", "answer_rule_for"]
+__all__ = ["RULES", "Answers", "AutoAnswer", "LabelsAnswer", "LocalAnswer", "ProductAnswer", "answer_rule_for"]
 
-RULES: dict[str, type] = {"local": LocalAnswer, "product": ProductAnswer, "auto": AutoAnswer}
+RULES: dict[str, type] = {"local": LocalAnswer, "labels": LabelsAnswer, "product": ProductAnswer, "auto": AutoAnswer}
 
 
 def answer_rule_for(wanted: Any) -> Any:

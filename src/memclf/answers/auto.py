@@ -123,7 +123,7 @@ class AutoAnswer(ProductAnswer):
             memory,
             parts.frequencies,
             whole=said_by_all,
-            nearby=weigh_labels(parts, cases, wanted) if wanted else None,
+            nearby=labels_by_closeness(parts, cases, wanted) if wanted else None,
             size=_sizes(parts)[routes.nearest] if local else None,
             distance=1 - routes.similarity,
         )
@@ -236,7 +236,7 @@ class AutoAnswer(ProductAnswer):
         return f"believed: {NAMES[self.believed_]} (right on held-out and shifted training cases: {right})"
 
 
-def weigh_labels(parts: Any, cases: Cases, closenesses: list[float]) -> dict[float, Array]:
+def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float]) -> dict[float, Array]:
     """Label distributions of all memories together, weighed by closeness in several ways."""
     Z = describe(parts.similarity, cases)
     counts, prior = parts.cluster_counts.astype(float), parts.frequencies

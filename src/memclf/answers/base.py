@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -183,6 +184,12 @@ def finish_labels(parts: Parts, labels: Array) -> Array:
 def most_probable(chances: dict[Any, float]) -> Any:
     """The class of the largest probability."""
     return max(chances, key=chances.__getitem__)
+
+
+def check_balance(balance: Any) -> None:
+    """Refuse what is no number from 0 to 1."""
+    if isinstance(balance, bool) or not isinstance(balance, Real) or not 0 <= float(balance) <= 1:
+        raise ValueError(f"balance must be a number from 0 to 1, got {balance!r}")
 
 
 def balance_probabilities(P: Array, prior: Array, balance: float) -> Array:

@@ -50,6 +50,10 @@ class LocalAnswer(BaseEstimator):
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
 
+    def make_constants(self, classes: Array, distributions: Array, frequencies: Array) -> list[Any] | None:
+        """For each memory a constant in place of a local classifier; None: the estimator is fitted."""
+        return None
+
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
         """Learn from the fitted local classifiers and their training cases. Returns self."""
         self.fitted_ = True

@@ -8,7 +8,6 @@ local classifiers beside them. The stranger a case is to its classifier, the les
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from memclf.answers.base import (
     Opinions,
     Parts,
     balance_probabilities,
+    check_balance,
     empty_labels,
     finish_labels,
     most_probable,
@@ -83,8 +83,7 @@ class ProductAnswer(LocalAnswer):
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
         detector_for(self.competence)
-        if isinstance(self.balance, bool) or not isinstance(self.balance, Real) or not 0 <= self.balance <= 1:
-            raise ValueError(f"balance must be a number from 0 to 1, got {self.balance!r}")
+        check_balance(self.balance)
 
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
         """Fit a detector beside each local classifier. Returns self."""

@@ -91,9 +91,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     start : {"fresh", "global"}
         "global": fit the estimator on everything first; local classifiers go on from there if they can
         (``warm_start`` or ``partial_fit``, also as the last step of a pipeline).
-    answer : "local", "product" or an answer rule
-        What makes the answer: the local classifier, as in the paper; or its probabilities times the label distribution
-        of the memory, ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
+    answer : "local", "labels", "product" or an answer rule
+        What makes the answer: the local classifier, as in the paper; the label distribution of the memory, for which no
+        local classifier is fitted (stage 1 alone), ``LabelsAnswer(balance=0.0)``; or both multiplied,
+        ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
     min_trust : float
         Where the trust of the features in a description is less than this (from 0 to 1; see
         `memclf.vision.features.ImageFeatures.trust`), the case goes to no memory but to the `fallback`. 0: they are
@@ -133,7 +134,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     cluster_counts_ : ndarray of shape (n_memories, n_classes)
         Training cases of each class in each cluster.
     label_distributions_ : ndarray of shape (n_memories, n_classes)
-        The counts as probabilities, which the rule "product" combines with the classifiers'.
+        The counts as probabilities, which the rule "labels" answers and "product" combines with the classifiers'.
     frequencies_ : ndarray
         How common each class is.
     pool_ : Pool

@@ -13,13 +13,9 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.answers.base import (
-    Answers,
     HeldOut,
     Opinions,
     Parts,
-    balance_probabilities,
-    empty_labels,
-    finish_labels,
     most_probable,
 )
 from memclf.answers.belief import (
@@ -151,53 +147,42 @@ class AutoAnswer(ProductAnswer):
                 rows = np.arange(len(each.rows))
                 if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
                     rows = np.flatnonzero(_left(opinions, codes, each.rows) >= MOSTLY)
-                told = self._with_excess(opinions, strange).take(rows)
+                told = self.compare_with_usual(opinions, strange).take(rows)
                 found.append(Sample(told, codes[each.rows][rows], own[rows], fold, each.far or number > 0))
         return _share_out(found, self.balance)
 
-    def _with_excess(self, opinions: Opinions, strange: Array) -> Opinions:
+    def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
         """The opinions with strangeness and distance beyond the usual."""
-        excess = None if self.calibration_ is None else self.calibration_.excess(strange)
-        return replace(opinions, excess=excess, distance=self.distances_.excess(np.asarray(opinions.distance)))
+        told = super().compare_with_usual(opinions, strange)
+        return replace(told, distance=self.distances_.excess(np.asarray(opinions.distance)))
 
     # -------------------------------------------------------------------------------------------------- answering
 
-    def answer(
-        self, parts: Parts, cases: Cases, routes: Routes, *, labels: bool = True, probabilities: bool = True
-    ) -> Answers:
-        """Ask whoever is believed, and combine the opinions."""
+    def gather(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array | None]:
+        """The opinions of those who are believed, and how strange the cases are, if it matters."""
         belief = self.belief_
         opinions = self._ask(
             parts, cases, routes, local=belief.asks_local, whole=belief.asks_global, closenesses=(belief.closeness,)
         )
-        competence, strange = None, np.full(len(routes), np.nan)
-        if self.calibration_ is not None and (self.strange_rate_ or belief.strangeness):
-            strange = self._strangeness(parts, cases, routes, opinions.local if belief.asks_local else None)
-            competence = self.calibration_.competence(strange)
-            routes = routes.drop_strange(routes.familiar & (competence > self.strange_rate_), strange)
-        opinions = self._with_excess(opinions, strange)
-        unbalanced = P = belief.combine(opinions)
-        if not (isinstance(parts.fallback, str) and parts.fallback == "nearest"):
-            P = np.where(routes.known[:, None], P, 0.0)
-        if parts.fallback_classifier is not None:
-            left = np.where(routes.known, -1, 0)
-            P = pool.ask([parts.fallback_classifier], left, cases, "predict_proba", P, parts.classes)
-        P = balance_probabilities(P, opinions.prior, self.balance)
-        found, known = empty_labels(parts, len(routes)), P.any(axis=1)
-        found[known] = parts.classes[P[known].argmax(axis=1)]
+        if self.calibration_ is None or not (self.strange_rate_ or belief.strangeness):
+            return opinions, None
+        return opinions, self._strangeness(parts, cases, routes, opinions.local if belief.asks_local else None)
+
+    def combine(self, opinions: Opinions) -> Array:
+        """Probabilities of shape (cases, classes), before rare classes are weighed up."""
+        return self.belief_.combine(opinions)
+
+    def tell_shares(self, opinions: Opinions) -> dict[str, Any]:
+        """What the answers are made of, as `Answers` has it."""
+        belief = self.belief_
         first, second = belief.powers(opinions)
-        return Answers(
-            finish_labels(parts, found),
-            P,
-            routes,
-            local=mix_classifiers(opinions, belief.shrinkage) if belief.classifier else None,
-            memory=pick_labels(opinions, belief.closeness),
-            share=first / belief.classifier if belief.classifier else first,
-            labels_share=second,
-            unbalanced=unbalanced,
-            competence=competence,
-            whole=opinions.whole,
-        )
+        return {
+            "local": mix_classifiers(opinions, belief.shrinkage) if belief.classifier else None,
+            "memory": pick_labels(opinions, belief.closeness),
+            "share": first / belief.classifier if belief.classifier else first,
+            "labels_share": second,
+            "whole": opinions.whole,
+        }
 
     def classifier_for(self, parts: Parts, memory: int) -> Any:
         """The classifier that speaks for a memory: the global one, where no local one takes part."""

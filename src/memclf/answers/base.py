@@ -129,9 +129,10 @@ class Opinions:
     def take(self, rows: Array) -> Opinions:
         """The opinions about some of the cases."""
         per_case = ("local", "memory", "excess", "whole", "size", "distance")
-        found = {name: getattr(self, name) for name in per_case}
+        kept: dict[str, Any] = {name: getattr(self, name) for name in per_case}
+        kept = {name: P if P is None else P[rows] for name, P in kept.items()}
         nearby = None if self.nearby is None else {name: P[rows] for name, P in self.nearby.items()}
-        return replace(self, nearby=nearby, **{name: None if P is None else P[rows] for name, P in found.items()})
+        return replace(self, nearby=nearby, **kept)
 
     @property
     def fade(self) -> Array:

@@ -144,15 +144,14 @@ class ProductAnswer(LocalAnswer):
     def answer(
         self, parts: Parts, cases: Cases, routes: Routes, *, labels: bool = True, probabilities: bool = True
     ) -> Answers:
-        """Call each local classifier once, and combine its probabilities with its memory's labels."""
-        opinions, strange = self.observe(parts, cases, routes)
+        """Call each classifier that takes part once, and combine its probabilities with the labels."""
+        opinions, strange = self.gather(parts, cases, routes)
         competence = None
-        if self.calibration_ is not None:
+        if self.calibration_ is not None and strange is not None:
             competence = self.calibration_.competence(strange)
-            opinions = replace(opinions, excess=self.calibration_.excess(strange))
             routes = routes.drop_strange(routes.familiar & (competence > self.strange_rate_), strange)
-        unbalanced = combine(opinions, self.weights_)
-        P = unbalanced
+        opinions = self.compare_with_usual(opinions, strange)
+        unbalanced = P = self.combine(opinions)
         if not (isinstance(parts.fallback, str) and parts.fallback == "nearest"):
             P = np.where(routes.known[:, None], P, 0.0)
         if parts.fallback_classifier is not None:
@@ -161,18 +160,39 @@ class ProductAnswer(LocalAnswer):
         P = balance_probabilities(P, opinions.prior, float(self.balance))
         found, known = empty_labels(parts, len(routes)), P.any(axis=1)
         found[known] = parts.classes[P[known].argmax(axis=1)]
-        heard = max(self.weights_[LOCAL], self.weights_[FADING]) > 1e-9
         return Answers(
             finish_labels(parts, found),
             P,
             routes,
-            local=opinions.local,
-            memory=opinions.memory,
-            share=opinions.fade if heard else np.zeros(len(routes)),
-            labels_share=np.full(len(routes), self.weights_[MEMORY]),
             unbalanced=unbalanced,
             competence=competence,
+            **self.tell_shares(opinions),
         )
+
+    def gather(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array | None]:
+        """The opinions that the answers are made of, and how strange the cases are, if it matters."""
+        return self.observe(parts, cases, routes)
+
+    def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
+        """The opinions with what is known of how unusual the cases are."""
+        if self.calibration_ is None or strange is None:
+            return opinions
+        return replace(opinions, excess=self.calibration_.excess(strange))
+
+    def combine(self, opinions: Opinions) -> Array:
+        """Probabilities of shape (cases, classes), before rare classes are weighed up."""
+        return combine(opinions, self.weights_)
+
+    def tell_shares(self, opinions: Opinions) -> dict[str, Any]:
+        """What the answers are made of, as `Answers` has it."""
+        heard = max(self.weights_[LOCAL], self.weights_[FADING]) > 1e-9
+        n = len(opinions.local)
+        return {
+            "local": opinions.local,
+            "memory": opinions.memory,
+            "share": opinions.fade if heard else np.zeros(n),
+            "labels_share": np.full(n, self.weights_[MEMORY]),
+        }
 
     def count_as_strange(self, routes: Routes, position: int) -> tuple[int | None, int | None]:
         """Numbers of held-out cases: all, and those at least as strange; None: not measured."""

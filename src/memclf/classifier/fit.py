@@ -40,7 +40,7 @@ class FitSettings:
     similarity: Any
     estimator: Any
     threshold: float
-    n_memories: int | None
+    n_memories: Any
     search: SearchOptions
     thresholds: Any
     rule: str
@@ -193,8 +193,8 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
     )
 
 
-def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds) -> FittedParts:
-    """Fit everything that needs no folds."""
+def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds, global_classifier: Any = None) -> FittedParts:
+    """Fit everything that needs no folds; a global classifier that is given is not fitted again."""
     stage_one = fit_memories(settings, data, seeds)
     counted = data.counted
     classes = _find_classes(data.y, counted)
@@ -208,7 +208,9 @@ def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds) -> FittedP
     np.add.at(weights, (cluster, code), 1.0 if data.weight is None else data.weight[counted])
     distributions, frequencies = smooth_counts(weights), weights.sum(axis=0) / weights.sum()
     constants = settings.answer.make_constants(classes, distributions, frequencies)
-    local, global_classifier, fallback_classifier = _fit_classifiers(settings, data, stage_one, seeds, constants)
+    local, global_classifier, fallback_classifier = _fit_classifiers(
+        settings, data, stage_one, seeds, constants, global_classifier
+    )
     parts = FittedParts(
         **{name: getattr(stage_one, name) for name in StageOne.__dataclass_fields__},
         measurements=_measure_memories(stage_one, data.cases),
@@ -262,7 +264,12 @@ def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
 
 
 def _fit_classifiers(
-    settings: FitSettings, data: TrainingData, stage_one: StageOne, seeds: Seeds, constants: list[Any] | None
+    settings: FitSettings,
+    data: TrainingData,
+    stage_one: StageOne,
+    seeds: Seeds,
+    constants: list[Any] | None,
+    global_classifier: Any,
 ) -> tuple[pool.Pool, Any, Any]:
     """The local classifiers or `constants` instead, the global one if it is needed, and the fallback."""
     template = pool.default_estimator() if settings.estimator is None else settings.estimator
@@ -274,9 +281,9 @@ def _fit_classifiers(
     templates = pool.templates_for(template, q)
     whole = template.get("default", templates[0]) if isinstance(template, Mapping) else template
     by_global = isinstance(settings.fallback, str) and settings.fallback == "global"
-    global_classifier = fallback = None
+    fallback = None
     by_local = constants is None and (settings.start == "global" or bool((home == pool.GLOBAL).any()))
-    if by_global or by_local or settings.answer.needs_global:
+    if global_classifier is None and (by_global or by_local or settings.answer.needs_global):
         global_classifier = pool.fit_whole(whole, cases, y, counted, data.params, seeds.global_classifier)
     if by_global:
         fallback = global_classifier

@@ -68,7 +68,7 @@ def learn_answer(fit: FoldedFit) -> None:
     for rest, held, far in shown:
         settings, data, cases = fit.without(rest, held)
         parts = fit_once(settings, data, Seeds.draw(settings.random_state))
-        found.append(_observe(fit.parts, parts, cases, held, far))
+        found.append(observe(fit.parts.classes, parts, cases, held, far))
     codes = np.searchsorted(fit.parts.classes, fit.data.y)
     fit.parts.answer.learn(found, codes, fit.data.weight, fit.plan.groups)
 
@@ -93,17 +93,17 @@ def split_by_memories(fit: FoldedFit) -> list[tuple[Array, Array]]:
     return found
 
 
-def _observe(whole: FittedParts, parts: FittedParts, cases: Cases, held: Array, far: bool) -> HeldOut:
-    """What `parts` give for held-out cases, as they are and changed, by all classes."""
+def observe(classes: Array, parts: FittedParts, cases: Cases, held: Array, far: bool = False) -> HeldOut:
+    """What `parts` give for held-out cases, as they are and changed, for all of `classes`."""
     versions = [cases]
     if cases.can_change and not far:
         change = cases.shifted if parts.answer.strong else cases.perturbed
         versions += [change(1000 + number) for number in range(parts.answer.versions)]
-    columns = np.searchsorted(whole.classes, parts.classes)
+    columns = np.searchsorted(classes, parts.classes)
     opinions, strangeness = [], []
     for version in versions:
         found, strange = parts.answer.observe(parts, version, parts.route(version))
-        opinions.append(found.spread(columns, len(whole.classes)))
+        opinions.append(found.spread(columns, len(classes)))
         strangeness.append(strange)
     return HeldOut(held, opinions, strangeness, far)
 

@@ -193,6 +193,8 @@ def embed(estimator: Any, X: Any) -> Array | None:
     except (TypeError, ValueError):
         return None
     if R.ndim == 2 and not np.isfinite(R).all():
+        if estimator is None:  # a constant, which takes cases with gaps
+            return None
         raise ValueError(
             "competence looks at numbers without gaps; make the estimator a pipeline whose first step fills them"
         )

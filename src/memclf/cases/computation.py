@@ -29,6 +29,11 @@ class Computation:
     without : sequence of str
         Attributes of estimators that do not matter here.
 
+    Attributes
+    ----------
+    things : tuple
+        The very objects.
+
     Examples
     --------
     >>> from sklearn.preprocessing import StandardScaler
@@ -39,6 +44,7 @@ class Computation:
     """
 
     def __init__(self, *things: Any, without: tuple[str, ...] = ()):
+        self.things = things
         self._states = [_state_of(thing, (*IDLE, *without)) for thing in things]
         self._digest, self._code, self._unhashable = _hash_states(self._states)
         self._key = (self._digest, tuple(map(id, self._code)), tuple(map(id, self._unhashable)))

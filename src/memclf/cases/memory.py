@@ -38,7 +38,7 @@ class Memory:
     def __init__(self, n: int, store: Store | None = None):
         self.n = n
         self.store = store
-        self._rows: dict[Hashable, _Rows] = {}  # those that were used last come last
+        self._rows: dict[tuple[Hashable, Computation], _Rows] = {}  # those that were used last come last
         self._digests: dict[Any, dict[int, str | None]] = {}
         self._warned: set[str] = set()
         self._lock = threading.RLock()
@@ -48,6 +48,12 @@ class Memory:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+    @property
+    def computations(self) -> list[Computation]:
+        """What computed the rows that are here, about the cases as they are."""
+        with self._lock:
+            return [what for version, what in self._rows if version == ()]
 
     def rows(
         self,

@@ -19,6 +19,7 @@ from memclf import integrity, unknown
 from memclf._numbers import Array
 from memclf.answers import Answers, LocalAnswer
 from memclf.cases import Cases, containers
+from memclf.cases.steps import share_first_step
 from memclf.classifier.constraints import AUTO, CONSTRAINTS, check_settings
 from memclf.classifier.curve import SearchCurve, try_numbers
 from memclf.classifier.fit import (
@@ -38,7 +39,7 @@ from memclf.local import pool
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.selector import MemorySelector
 from memclf.routing import Routes
-from memclf.similarity.base import compare_memories, describe, positive_weights
+from memclf.similarity.base import compare_memories, describe, list_first_steps, positive_weights
 from memclf.similarity.resolve import add_tags
 
 # Fitted parts whose attribute is called otherwise than the part with an underscore.
@@ -326,7 +327,9 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             check_is_fitted(self)
         cases = Cases.of(X)
         containers.check_columns(self, cases.data)
-        return cases
+        answering = (*self.estimators_, self.global_, self.fallback_)
+        shared = share_first_step(answering, list_first_steps(self.similarity_))
+        return cases.remembering() if shared else cases
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not.

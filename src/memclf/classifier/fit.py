@@ -271,7 +271,7 @@ def _fit_classifiers(
     constants: list[Any] | None,
     global_classifier: Any,
 ) -> tuple[pool.Pool, Any, Any]:
-    """The local classifiers or `constants` instead, the global one if it is needed, and the fallback."""
+    """Local classifiers or `constants` instead, the global one if needed, and the fallback."""
     template = pool.default_estimator() if settings.estimator is None else settings.estimator
     q, counted, cases, y = len(stage_one.memory_indices), data.counted, data.cases, data.y
     members = [counted[stage_one.labels[counted] == k] for k in range(q)]

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array
-from memclf.cases import containers
+from memclf.cases import Cases, containers
+from memclf.cases.steps import count_known, rows_before_last
 
 TOP = 3
 
@@ -37,11 +38,14 @@ class Evidence:
 
 def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[Evidence, ...]:
     """The features of largest weight for a batch of one case; () if there are no weights."""
+    here, there = Cases.of(case), Cases.of(memory)
+    case, memory = here.data, there.data
     names = [str(name) for name in case.columns] if containers.is_table(case) else None
     shown, shown_memory = _row(case), _row(memory)
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         before = estimator[:-1]
-        case, memory = before.transform(case), before.transform(memory)
+        known = count_known(estimator, here)
+        case, memory = (rows_before_last(estimator, each, known) for each in (here, there))
         try:
             out = [str(name) for name in before.get_feature_names_out(names)]
         except (AttributeError, ValueError):

@@ -251,7 +251,7 @@ def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations
     block = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, Z)
     found = parts.answer.answer(parts, cases, parts.drop_untrusted(cases, route(block, parts.thresholds, parts.rule)))
     feature, measured = find_measurements(parts.similarity, cases)
-    memories = Cases.of(parts.memories)
+    memories = Cases.of(parts.memories).remembering()
     return Explanations(
         [
             _explain_one(parts, cases, memories, found, i, block[:, i], feature, measured, bound)
@@ -283,7 +283,7 @@ def _explain_one(
         by, estimator = "memory" if way.known else "nearest", parts.answer.classifier_for(parts, k)
         by = "global" if estimator is parts.global_classifier is not parts.pool.estimators[k] else by
     answer = found.labels[i].item() if isinstance(found.labels[i], np.generic) else found.labels[i]
-    case, memory = cases.take(np.array([i])).data, memories.take(np.array([k])).data
+    here, there = cases.take(np.array([i])), memories.take(np.array([k]))
     several = way.runner_up >= 0
     held_out, as_strange = parts.answer.count_as_strange(found.routes, i)
 
@@ -308,9 +308,9 @@ def _explain_one(
         classifier=by if estimator is None else _name(estimator),
         origin=parts.pool.origins[k] if at_memory else by,
         probabilities=None if by == "none" else named(found.probabilities),
-        evidence=() if estimator is None else evidence_for(estimator, case, memory, answer),
-        memory_case=memory,
-        case=case,
+        evidence=() if estimator is None else evidence_for(estimator, here, there, answer),
+        memory_case=there.data,
+        case=here.data,
         similarities=similarities,
         thresholds=parts.thresholds,
         measured=() if measured is None else _measured(feature, measured[i], parts.measurements[k]),

@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array, shares
 from memclf.cases import Cases
+from memclf.cases.steps import skip_known
 from memclf.local.pool import GLOBAL, Pool
 from memclf.protocols import Embeds, gives_scores
 
@@ -167,11 +168,10 @@ def rows_for(detector: Detector, estimator: Any, stand_in: Any, X: Any, said: Ar
     probabilities of these cases, if they are known already.
     """
     if detector.looks_at == "embedding":
-        shown = stand_in if _is_constant(estimator) else estimator
-        return embed(shown, Cases.of(X).given_to(shown))
-    X = Cases.of(X).given_to(estimator)
+        return embed(*skip_known(stand_in if _is_constant(estimator) else estimator, Cases.of(X)))
     if _is_constant(estimator):
         return None
+    estimator, X = skip_known(estimator, Cases.of(X))
     if gives_scores(estimator):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
         return np.stack([-scores / 2, scores / 2], axis=1) if scores.ndim == 1 else scores

@@ -26,6 +26,7 @@ from memclf._numbers import Array, first_largest
 from memclf._progress import track
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.cases.steps import fit_first_steps, join_steps, repeats_known, rows_before_last, skip_known
 from memclf.exceptions import LocalFitError
 from memclf.local.remedies import LARGER_CLUSTERS, remedy_for_data
 from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
@@ -118,6 +119,8 @@ def fit_pool(
     """
     q = len(members)
     heads = [k for k in range(q) if home[k] == k]
+    least = min(members, key=len)  # enough to see whether a transformer learns anything
+    sharing = set() if _name_steps(params) else _find_sharing(templates, cases.take(least), y[least])
     jobs = []
     for k in heads:
         rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
@@ -125,13 +128,14 @@ def fit_pool(
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
-        jobs.append(
-            delayed(_fit_one)(templates[k], cases.take(rows).given_to(templates[k]), y[rows], own, begin, seed, where)
-        )
+        X = cases.take(rows) if id(templates[k]) in sharing else cases.take(rows).given_to(templates[k])
+        jobs.append(delayed(_fit_one)(templates[k], X, y[rows], own, begin, seed, where))
     if continued is None and any(_shares_backbone(template) for template in templates):
         raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
-    run = Parallel(n_jobs=1 if _shares(global_estimator) else n_jobs, return_as="generator")
+    # Steps that they share with the similarity are not trained; threads see the one cache of the cases.
+    workers, memory = 1 if _shares(global_estimator) else n_jobs, "sharedmem" if sharing else None
+    run = Parallel(n_jobs=workers, return_as="generator", require=memory)
     fitted = dict(
         zip(
             heads,
@@ -148,6 +152,16 @@ def fit_pool(
             estimators.append(fitted[home[k]][0])
             origins.append(fitted[k][1] if home[k] == k else "merged")
     return Pool(estimators=estimators, trained_with=home, origins=origins)
+
+
+def _find_sharing(templates: list[Any], cases: Cases, y: Array) -> set[int]:
+    """Ids of the templates that begin with what has computed rows about the cases already."""
+    return {number for number, each in {id(each): each for each in templates}.items() if repeats_known(each, cases, y)}
+
+
+def _name_steps(params: dict[str, Any]) -> bool:
+    """Whether parameters of `fit` may be for other steps of a pipeline than its last."""
+    return bool(params) and (routing_enabled() or any("__" in name for name in params))
 
 
 def _last(estimator: Any) -> Any:
@@ -239,7 +253,8 @@ def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[
         params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         cases, y = cases.take(rows), y[rows]
     try:
-        return _fitted(seeded(clone(estimator), seed), cases.given_to(estimator), y, params)
+        X = cases.given_to(estimator) if _name_steps(params) else cases
+        return _fitted(seeded(clone(estimator), seed), X, y, params)
     except (TypeError, ValueError) as error:
         if remedy := remedy_for_data(cases.data, error):
             error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
@@ -258,13 +273,15 @@ def _fit_one(
             if local is not None:
                 return local, "global"
         local = _fitted(seeded(clone(template), seed), X, y, params)
-        local.predict(containers.take(X, np.array([0])))  # some fail here only, as neighbours with too few cases
+        rest, first = skip_known(local, Cases.of(X).take(np.array([0])))
+        rest.predict(first)  # some fail here only, as neighbours with too few cases
         return local, "fresh"
     except Exception as error:
         counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
+        remedy = remedy_for_data(Cases.of(X).data, error) or LARGER_CLUSTERS
         raise LocalFitError(
             f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {str(error).rstrip('. ')}. {remedy_for_data(X, error) or LARGER_CLUSTERS}"
+            f"{type(error).__name__}: {str(error).rstrip('. ')}. {remedy}"
         ) from error
 
 
@@ -279,7 +296,8 @@ def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
             raise TypeError(f"{type(estimator).__name__} does not take sample_weight")
         last = estimator.steps[-1][0]
         params = {f"{last}__{name}": value for name, value in params.items()}
-    return estimator.fit(X, y, **params)
+    steps, rest, X = fit_first_steps(estimator, X, y) if isinstance(X, Cases) else ([], estimator, X)
+    return join_steps(steps, rest.fit(X, y, **params))
 
 
 def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int | None) -> Any:
@@ -287,7 +305,7 @@ def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int |
     if isinstance(begin, Continues):  # it has its own method, as networks do
         return begin.continued(X, y, seed=seed, **params)
     if isinstance(begin, Pipeline):  # its last step goes on, on what the steps before it make of the cases
-        last = _continued(begin[-1], begin[:-1].transform(X) if len(begin) > 1 else X, y, params, seed)
+        last = _continued(begin[-1], rows_before_last(begin, Cases.of(X)), y, params, seed)
         return None if last is None else Pipeline([*begin.steps[:-1], (begin.steps[-1][0], last)])
     settings = begin.get_params(deep=False)
     local = copy.deepcopy(begin)
@@ -317,11 +335,11 @@ def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Ar
     embedded = _embed_together(estimators, asked, chosen, cases)
     for k in asked:
         rows = np.flatnonzero(chosen == k)
-        own = cases.take(rows).given_to(estimators[k])
+        estimator, own = skip_known(estimators[k], cases.take(rows))
         if k in embedded:
-            answer = getattr(estimators[k], f"{method}_embedded")(embedded[k], own)
+            answer = getattr(estimator, f"{method}_embedded")(embedded[k], own)
         else:
-            answer = getattr(estimators[k], method)(own)
+            answer = getattr(estimator, method)(own)
         if method == "predict_proba":
             columns = np.searchsorted(classes, estimators[k].classes_)
             out[np.ix_(rows, columns)] = answer

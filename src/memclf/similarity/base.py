@@ -83,6 +83,10 @@ class Similarity(BaseEstimator):
         feature = None if self.features is None else self.features_
         return feature.trust(Cases.of(X).given_to(feature)) if isinstance(feature, Trusts) else None
 
+    def list_first_steps(self) -> list[Any]:
+        """The transformers that look at a case first; [] if there are none."""
+        return [list_steps(self.features_)[0]] if self.features is not None and transforms(self.features_) else []
+
     def compare(self, A: Any, B: Any) -> Array:
         """Similarities of descriptions in [0, 1], an array of shape ``(len(A), len(B))``.
 
@@ -221,6 +225,11 @@ def describe(similarity: Any, X: Any) -> Any:
 def fitted_features(similarity: Any) -> Any:
     """What a fitted similarity looks at in a case; None where it compares the cases themselves."""
     return getattr(similarity, "features_", None)  # a similarity of the user's own need not have features
+
+
+def list_first_steps(similarity: Any) -> list[Any]:
+    """The transformers by which a fitted similarity looks at a case first; [] if none."""
+    return similarity.list_first_steps() if isinstance(similarity, Similarity) else []
 
 
 def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:

@@ -14,7 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.protocols import Compares
-from memclf.similarity.base import Similarity, checked, choices_of, describe, fit_describe, is_lawful, trust
+from memclf.similarity.base import (
+    Similarity,
+    checked,
+    choices_of,
+    describe,
+    fit_describe,
+    is_lawful,
+    list_first_steps,
+    trust,
+)
 from memclf.similarity.choices import Choices
 
 
@@ -88,6 +97,9 @@ class CombinedSimilarity(Similarity, _BaseComposition):
     def trust(self, X: Any) -> Any:
         found = [each for part in self.similarities_ if (each := trust(part, X)) is not None]
         return np.minimum.reduce(found) if found else None
+
+    def list_first_steps(self) -> list[Any]:
+        return [step for part in self.similarities_ for step in list_first_steps(part)]
 
     def compare(self, A: Any, B: Any) -> Array:
         blocks = [

@@ -4,13 +4,22 @@ from typing import TYPE_CHECKING, Any
 
 from memclf._version import __version__ as __version__
 from memclf.cases import Cases
-from memclf.classifier import MemoryClassifier
+from memclf.classifier import MemoryClassifier, search_curve
 from memclf.memory import MemorySearchResult, MemorySelector, select_memories
 
 if TYPE_CHECKING:
     from memclf.persist import load, save
 
-__all__ = ["Cases", "MemoryClassifier", "MemorySearchResult", "MemorySelector", "load", "save", "select_memories"]
+__all__ = [
+    "Cases",
+    "MemoryClassifier",
+    "MemorySearchResult",
+    "MemorySelector",
+    "load",
+    "save",
+    "search_curve",
+    "select_memories",
+]
 
 
 def __getattr__(name: str) -> Any:

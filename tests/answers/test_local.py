@@ -114,7 +114,7 @@ def test_answer_rule_for__names_and_objects():
 
 @pytest.mark.parametrize("wrong", ["sum", None, ProductAnswer, 3], ids=repr)
 def test_answer_rule_for__no_rule__is_named(wrong):
-    with pytest.raises(ValueError, match="answer must be 'local', 'product', or an object .*; got "):
+    with pytest.raises(ValueError, match="answer must be 'local', .*, or an object .*; got "):
         answer_rule_for(wrong)
 
 

@@ -34,6 +34,7 @@ KINDS = ("array", "frame", "sparse", "texts")
 CALLS = ("predict", "predict_proba", "route", "answers", "explain", "similarities")
 SETTINGS = {
     "local": {},
+    "labels": {"answer": "labels"},
     "product": {"answer": "product"},
     "product without competence": {"answer": ProductAnswer(competence=None, balance=0.0)},
     "unknown rate": {"unknown_rate": 0.2},

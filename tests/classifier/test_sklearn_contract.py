@@ -33,6 +33,7 @@ ESTIMATORS = [
         random_state=0,
     ),
     MemoryClassifier(answer="product", fallback="nearest"),
+    MemoryClassifier(threshold=0.9, answer="labels", fallback="nearest"),
     MemorySelector(),
     MemorySelector(GowerSimilarity(), cover="random", random_state=0),
     RBFSimilarity(),

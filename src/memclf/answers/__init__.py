@@ -1,14 +1,16 @@
-"""Answer rules: the local classifier alone (the paper), or with the labels of its memory."""
+"""Answer rules: the local classifier alone (the paper), with its memory's labels, or learned."""
 
 from typing import Any
 
+from memclf.answers.auto import AutoAnswer
 from memclf.answers.base import Answers
+from memclf.answers.labels import LabelsAnswer
 from memclf.answers.local import LocalAnswer
 from memclf.answers.product import ProductAnswer
 
-__all__ = ["RULES", "Answers", "LocalAnswer", "ProductAnswer", "answer_rule_for"]
+__all__ = ["RULES", "Answers", "AutoAnswer", "LabelsAnswer", "LocalAnswer", "ProductAnswer", "answer_rule_for"]
 
-RULES: dict[str, type] = {"local": LocalAnswer, "product": ProductAnswer}
+RULES: dict[str, type] = {"local": LocalAnswer, "labels": LabelsAnswer, "product": ProductAnswer, "auto": AutoAnswer}
 
 
 def answer_rule_for(wanted: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,6 +60,8 @@ class Answers:
         The probabilities before rare classes are weighed up.
     competence : ndarray or None
         For each case the share of held-out training cases that are at least as strange to the classifier.
+    whole : ndarray of shape (cases, classes) or None
+        The probabilities of the global classifier, where it takes part.
     """
 
     labels: Array
@@ -70,6 +73,7 @@ class Answers:
     labels_share: Array | None = field(default=None, repr=False)
     unbalanced: Array | None = field(default=None, repr=False)
     competence: Array | None = field(default=None, repr=False)
+    whole: Array | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -89,12 +93,46 @@ class Opinions:
         Frequencies of the classes in the training data.
     excess : ndarray of shape (cases,) or None
         How much stranger than usual the cases are; None where strangeness is not measured.
+    whole : ndarray of shape (cases, classes) or None
+        Probabilities of the global classifier.
+    nearby : dict or None
+        Label distributions of several memories together, for each way to weigh them by closeness.
+    size : ndarray of shape (cases,) or None
+        How many training cases the local classifiers learned from.
+    distance : ndarray of shape (cases,) or None
+        One minus the similarity to the nearest memory.
     """
 
     local: Array
     memory: Array
     prior: Array
     excess: Array | None = None
+    whole: Array | None = None
+    nearby: dict[float, Array] | None = None
+    size: Array | None = None
+    distance: Array | None = None
+
+    def spread(self, columns: Array, n: int) -> Opinions:
+        """The same opinions in a table of `n` classes, of which these are at `columns`."""
+
+        def put(P: Array | None) -> Any:
+            if P is None:
+                return None
+            out = np.zeros((*P.shape[:-1], n))
+            out[..., columns] = P
+            return out
+
+        nearby = None if self.nearby is None else {name: put(P) for name, P in self.nearby.items()}
+        parts = {name: put(getattr(self, name)) for name in ("local", "memory", "prior", "whole")}
+        return replace(self, nearby=nearby, **parts)
+
+    def take(self, rows: Array) -> Opinions:
+        """The opinions about some of the cases."""
+        per_case = ("local", "memory", "excess", "whole", "size", "distance")
+        kept: dict[str, Any] = {name: getattr(self, name) for name in per_case}
+        kept = {name: P if P is None else P[rows] for name, P in kept.items()}
+        nearby = None if self.nearby is None else {name: P[rows] for name, P in self.nearby.items()}
+        return replace(self, nearby=nearby, **kept)
 
     @property
     def fade(self) -> Array:
@@ -120,14 +158,17 @@ class HeldOut:
     rows : ndarray
         Their rows in the training data.
     opinions : list of Opinions
-        About the cases as they are, and about mildly changed versions.
+        About the cases as they are, and about changed versions.
     strangeness : list of ndarray
         For each version how strange the cases are to their classifiers.
+    far : bool
+        Whether the memories of these cases were held out with them, so that all versions count as changed.
     """
 
     rows: Array
     opinions: list[Opinions]
     strangeness: list[Array]
+    far: bool = False
 
 
 def empty_labels(parts: Parts, n: int) -> Array:
@@ -144,6 +185,12 @@ def finish_labels(parts: Parts, labels: Array) -> Array:
 def most_probable(chances: dict[Any, float]) -> Any:
     """The class of the largest probability."""
     return max(chances, key=chances.__getitem__)
+
+
+def check_balance(balance: Any) -> None:
+    """Refuse what is no number from 0 to 1."""
+    if isinstance(balance, bool) or not isinstance(balance, Real) or not 0 <= float(balance) <= 1:
+        raise ValueError(f"balance must be a number from 0 to 1, got {balance!r}")
 
 
 def balance_probabilities(P: Array, prior: Array, balance: float) -> Array:

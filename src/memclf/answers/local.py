@@ -27,8 +27,13 @@ class LocalAnswer(BaseEstimator):
         Whether the rule learns from held-out training cases. It then has `observe` and `learn`.
     needs_probabilities : bool
         Whether every classifier must give probabilities.
+    needs_global : bool
+        Whether the rule asks the global classifier, so that there must be one.
     versions : int
-        Mildly changed versions of every held-out case that the rule learns from, where cases can be changed.
+        Changed versions of every held-out case that the rule learns from, where cases can be changed.
+    strong : bool
+        Whether the changes are strong, as outside the lab, or mild. Where they are strong, cases whose memories are
+        held out with them count as changed, too.
     balance : float
         How far rare classes are weighed up, from 0 to 1.
     """
@@ -36,12 +41,18 @@ class LocalAnswer(BaseEstimator):
     alone = True
     learns = False
     needs_probabilities = False
+    needs_global = False
     versions = 0
+    strong = False
     balance = 0.0
     strange_share = 0.0  # the part of `unknown_rate` that is for cases that are strange to their classifier
 
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
+
+    def make_constants(self, classes: Array, distributions: Array, frequencies: Array) -> list[Any] | None:
+        """For each memory a constant in place of a local classifier; None: the estimator is fitted."""
+        return None
 
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
         """Learn from the fitted local classifiers and their training cases. Returns self."""
@@ -70,6 +81,10 @@ class LocalAnswer(BaseEstimator):
             P = unknown.probabilities(len(routes), len(parts.classes))
             P = pool.ask(estimators, branch, cases, "predict_proba", P, parts.classes)
         return Answers(found, P, routes)
+
+    def classifier_for(self, parts: Parts, memory: int) -> Any:
+        """The classifier that speaks for a memory."""
+        return parts.pool.estimators[memory]
 
     def count_as_strange(self, routes: Routes, position: int) -> tuple[int | None, int | None]:
         """Numbers of held-out cases: all, and those at least as strange; None: not measured."""

@@ -8,7 +8,6 @@ local classifiers beside them. The stranger a case is to its classifier, the les
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from memclf.answers.base import (
     Opinions,
     Parts,
     balance_probabilities,
+    check_balance,
     empty_labels,
     finish_labels,
     most_probable,
@@ -83,8 +83,7 @@ class ProductAnswer(LocalAnswer):
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
         detector_for(self.competence)
-        if isinstance(self.balance, bool) or not isinstance(self.balance, Real) or not 0 <= self.balance <= 1:
-            raise ValueError(f"balance must be a number from 0 to 1, got {self.balance!r}")
+        check_balance(self.balance)
 
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
         """Fit a detector beside each local classifier. Returns self."""
@@ -145,15 +144,14 @@ class ProductAnswer(LocalAnswer):
     def answer(
         self, parts: Parts, cases: Cases, routes: Routes, *, labels: bool = True, probabilities: bool = True
     ) -> Answers:
-        """Call each local classifier once, and combine its probabilities with its memory's labels."""
-        opinions, strange = self.observe(parts, cases, routes)
+        """Call each classifier that takes part once, and combine its probabilities with the labels."""
+        opinions, strange = self.gather(parts, cases, routes)
         competence = None
-        if self.calibration_ is not None:
+        if self.calibration_ is not None and strange is not None:
             competence = self.calibration_.competence(strange)
-            opinions = replace(opinions, excess=self.calibration_.excess(strange))
             routes = routes.drop_strange(routes.familiar & (competence > self.strange_rate_), strange)
-        unbalanced = combine(opinions, self.weights_)
-        P = unbalanced
+        opinions = self.compare_with_usual(opinions, strange)
+        unbalanced = P = self.combine(opinions)
         if not (isinstance(parts.fallback, str) and parts.fallback == "nearest"):
             P = np.where(routes.known[:, None], P, 0.0)
         if parts.fallback_classifier is not None:
@@ -162,18 +160,39 @@ class ProductAnswer(LocalAnswer):
         P = balance_probabilities(P, opinions.prior, float(self.balance))
         found, known = empty_labels(parts, len(routes)), P.any(axis=1)
         found[known] = parts.classes[P[known].argmax(axis=1)]
-        heard = max(self.weights_[LOCAL], self.weights_[FADING]) > 1e-9
         return Answers(
             finish_labels(parts, found),
             P,
             routes,
-            local=opinions.local,
-            memory=opinions.memory,
-            share=opinions.fade if heard else np.zeros(len(routes)),
-            labels_share=np.full(len(routes), self.weights_[MEMORY]),
             unbalanced=unbalanced,
             competence=competence,
+            **self.tell_shares(opinions),
         )
+
+    def gather(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array | None]:
+        """The opinions that the answers are made of, and how strange the cases are, if it matters."""
+        return self.observe(parts, cases, routes)
+
+    def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
+        """The opinions with what is known of how unusual the cases are."""
+        if self.calibration_ is None or strange is None:
+            return opinions
+        return replace(opinions, excess=self.calibration_.excess(strange))
+
+    def combine(self, opinions: Opinions) -> Array:
+        """Probabilities of shape (cases, classes), before rare classes are weighed up."""
+        return combine(opinions, self.weights_)
+
+    def tell_shares(self, opinions: Opinions) -> dict[str, Any]:
+        """What the answers are made of, as `Answers` has it."""
+        heard = max(self.weights_[LOCAL], self.weights_[FADING]) > 1e-9
+        n = len(opinions.local)
+        return {
+            "local": opinions.local,
+            "memory": opinions.memory,
+            "share": opinions.fade if heard else np.zeros(n),
+            "labels_share": np.full(n, self.weights_[MEMORY]),
+        }
 
     def count_as_strange(self, routes: Routes, position: int) -> tuple[int | None, int | None]:
         """Numbers of held-out cases: all, and those at least as strange; None: not measured."""
@@ -188,7 +207,7 @@ class ProductAnswer(LocalAnswer):
 
     def say(self, item: Any) -> str:
         """Why classifier and labels together give this answer, for the sentence of an `Explanation`."""
-        return f"{_say_opinions(item)}{_say_balance(item, float(self.balance))}"
+        return f"{_say_opinions(item)}{say_balance(item, float(self.balance))}"
 
 
 def combine(opinions: Opinions, weights: Array) -> Array:
@@ -246,7 +265,7 @@ def _say_opinions(item: Any) -> str:
         return _say_labels(item)
     if item.labels_share < ALONE:
         said = most_probable(item.local)
-        more = "" if said == item.outcome else f", {COMMON} {_outcome(item)}"
+        more = "" if said == item.outcome else f", {COMMON} {say_outcome(item)}"
         return say_classifier(item, said, item.local, more)
     return _say_together(item)
 
@@ -254,9 +273,9 @@ def _say_opinions(item: Any) -> str:
 def _say_labels(item: Any) -> str:
     said, labelled = most_probable(item.local), most_probable(item.labels)
     if labelled == item.outcome:
-        why = f"{_labels(item)} answer alone, {_outcome(item)}"
+        why = f"{_labels(item)} answer alone, {say_outcome(item)}"
     else:
-        why = f"{_labels(item)} say {labelled!r} ({item.labels[labelled]:.2f}), {COMMON} {_outcome(item)}"
+        why = f"{_labels(item)} say {labelled!r} ({item.labels[labelled]:.2f}), {COMMON} {say_outcome(item)}"
     strange = item.competence is not None and item.competence <= 0.5  # up to the median nothing is faded
     reason = f"the case is {say_strange(item)}" if strange else "on held-out cases it did not help"
     which = f"which would say {said!r} ({item.local[said]:.2f})"
@@ -268,14 +287,15 @@ def _say_together(item: Any) -> str:
     joined = "and" if said == labelled else "but"
     why = (
         f"its {name_classifier(item)} says {said!r} ({item.local[said]:.2f}) {joined} {_labels(item)} say "
-        f"{labelled!r} ({item.labels[labelled]:.2f}), together {_outcome(item)}"
+        f"{labelled!r} ({item.labels[labelled]:.2f}), together {say_outcome(item)}"
     )
     if item.share < 0.5 or (item.share <= 1 - ALONE and said != item.outcome):
         return f"{why}; the classifier counts for less, since the case is {say_strange(item)}"
     return why
 
 
-def _say_balance(item: Any, balance: float) -> str:
+def say_balance(item: Any, balance: float) -> str:
+    """What weighing up rare classes made of the answer, in words."""
     if not balance or item.probabilities is None or item.answer not in item.probabilities:
         return ""
     still = "still " if item.answer == item.outcome else ""
@@ -283,7 +303,8 @@ def _say_balance(item: Any, balance: float) -> str:
     return f"; rare classes weighed up, balance {balance:g}: {still}{item.answer!r} {chance}"
 
 
-def _outcome(item: Any) -> str:
+def say_outcome(item: Any) -> str:
+    """What is most probable before rare classes are weighed up, in words."""
     return f"{item.outcome!r} ({item.unbalanced[item.outcome]:.2f})"
 
 

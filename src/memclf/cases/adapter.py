@@ -162,6 +162,15 @@ class Cases:
         """The same cases, each changed mildly; another seed gives other changes."""
         return Cases.of(self.data.perturbed(seed=seed))
 
+    @property
+    def can_shift(self) -> bool:
+        """Whether the cases can be changed strongly; see `shifted`."""
+        return isinstance(self.data, Collection)
+
+    def shifted(self, seed: int) -> Cases:
+        """The same cases, each changed strongly; another seed gives other changes."""
+        return Cases.of(self.data.shifted(seed=seed))
+
 
 class _Whole:
     """All cases of a call: what is picked from them shares their memory."""

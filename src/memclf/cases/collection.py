@@ -53,3 +53,7 @@ class Collection(ABC):
     @abstractmethod
     def perturbed(self, *, seed: int) -> Self:
         """The same cases, each changed mildly; another seed gives other changes."""
+
+    @abstractmethod
+    def shifted(self, *, seed: int) -> Self:
+        """The same cases, each changed strongly; another seed gives other changes."""

@@ -1,5 +1,6 @@
 """The memory classifier: the one place where the parts are put together."""
 
+from memclf.classifier.curve import CurvePoint, SearchCurve, search_curve
 from memclf.classifier.estimator import MemoryClassifier
 
-__all__ = ["MemoryClassifier"]
+__all__ = ["CurvePoint", "MemoryClassifier", "SearchCurve", "search_curve"]

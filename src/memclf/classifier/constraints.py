@@ -17,13 +17,14 @@ from memclf.routing.route import RULES as ROUTING_RULES
 from memclf.routing.thresholds import check_thresholds
 from memclf.similarity.resolve import resolve_similarity
 
+AUTO = "auto"  # as many memories as do best on held-out cases
 FALLBACKS = ("unknown", "nearest", "global")
 
 CONSTRAINTS: dict[str, Any] = {
     "similarity": "no_validation",  # resolve_similarity
     "estimator": "no_validation",  # pool.check_estimators
     "threshold": [Interval(Real, 0, 1, closed="right")],
-    "n_memories": [Interval(Integral, 1, None, closed="left"), None],
+    "n_memories": [Interval(Integral, 1, None, closed="left"), StrOptions({AUTO}), None],
     "search": [MemorySelector, None],
     "thresholds": "no_validation",  # check_thresholds
     "unknown_rate": [Interval(Real, 0, 1, closed="neither"), None],

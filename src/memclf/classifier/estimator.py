@@ -19,8 +19,10 @@ from memclf import integrity, unknown
 from memclf._numbers import Array
 from memclf.answers import Answers, LocalAnswer
 from memclf.cases import Cases, containers
-from memclf.classifier.constraints import CONSTRAINTS, check_settings
+from memclf.classifier.constraints import AUTO, CONSTRAINTS, check_settings
+from memclf.classifier.curve import SearchCurve, try_numbers
 from memclf.classifier.fit import (
+    FitSettings,
     FittedParts,
     Seeds,
     TrainingData,
@@ -66,8 +68,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         and a ``"default"``. None: ``LogisticRegression(max_iter=1000)``.
     threshold : float in (0, 1]
         b_t: every training case is at least this similar to a memory.
-    n_memories : int or None
-        Fix the number of memories. None: as many as covering all training cases takes.
+    n_memories : int, "auto" or None
+        Fix the number of memories. "auto": the fewest that do as well as the best number on held-out cases, within
+        one standard error (`search_curve`); costs a fit of all folds for each number that is tried. None: as many as
+        covering all training cases takes.
     search : MemorySelector or None
         How memories are searched: ``MemorySelector(cover="random", n_restarts=10)``. None: ``MemorySelector()``.
     thresholds : "common", "tight", number, sequence or mapping
@@ -91,9 +95,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     start : {"fresh", "global"}
         "global": fit the estimator on everything first; local classifiers go on from there if they can
         (``warm_start`` or ``partial_fit``, also as the last step of a pipeline).
-    answer : "local", "product" or an answer rule
-        What makes the answer: the local classifier, as in the paper; or its probabilities times the label distribution
-        of the memory, ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
+    answer : "local", "labels", "product" or an answer rule
+        What makes the answer: the local classifier, as in the paper; the label distribution of the memory, for which no
+        local classifier is fitted (stage 1 alone), ``LabelsAnswer(balance=0.0)``; or both multiplied,
+        ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
     min_trust : float
         Where the trust of the features in a description is less than this (from 0 to 1; see
         `memclf.vision.features.ImageFeatures.trust`), the case goes to no memory but to the `fallback`. 0: they are
@@ -133,7 +138,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     cluster_counts_ : ndarray of shape (n_memories, n_classes)
         Training cases of each class in each cluster.
     label_distributions_ : ndarray of shape (n_memories, n_classes)
-        The counts as probabilities, which the rule "product" combines with the classifiers'.
+        The counts as probabilities, which the rule "labels" answers and "product" combines with the classifiers'.
     frequencies_ : ndarray
         How common each class is.
     pool_ : Pool
@@ -152,6 +157,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What the search did.
     bound_ : Bound or None
         Set it to ``generalization_bound(clf, X, y)``: explanations show it, and `memclf.save` keeps it.
+    search_curve_ : SearchCurve or None
+        With ``n_memories="auto"``: what each number of memories gave on held-out cases.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn, for tables and arrays.
 
@@ -188,6 +195,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     similarity_: Any
     search_result_: MemorySearchResult
     bound_: Any
+    search_curve_: SearchCurve | None
 
     def __init__(
         self,
@@ -195,7 +203,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         estimator: Any = None,
         threshold: float = 0.7,
         *,
-        n_memories: int | None = None,
+        n_memories: int | str | None = None,
         search: MemorySelector | None = None,
         thresholds: Any = "common",
         unknown_rate: float | None = None,
@@ -256,8 +264,12 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         containers.check_columns(self, cases.data, reset=True)
         data = TrainingData(cases, y, weight, self._route_params(weight, params))
         seeds = Seeds.draw(self.random_state)
+        self.search_curve_ = None
+        if settings.n_memories == AUTO:
+            self.search_curve_ = self._curve(settings, data, plan, None, seeds)
+            settings = replace(settings, n_memories=self.search_curve_.best.n_memories)
         parts = fit_once(settings, data, seeds)
-        warn_of_useless_memories(parts, self.n_memories, self.unknown_rate)
+        warn_of_useless_memories(parts, settings.n_memories, self.unknown_rate)
         warn_of_idle_trust(parts, cases)
         square = bool(get_tags(self).input_tags.pairwise)
         fit = FoldedFit(settings, data, plan, parts, seeds.folds, square)
@@ -275,6 +287,22 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.bound_ = None
         integrity.seal(self)
         return self
+
+    def _curve(
+        self, settings: FitSettings, data: TrainingData, plan: FoldPlan, numbers: Any, seeds: Seeds
+    ) -> SearchCurve:
+        if get_tags(self).input_tags.pairwise:
+            raise ValueError("the number of memories cannot be chosen for a matrix of similarities; give n_memories")
+        return try_numbers(settings, data, plan, numbers, seeds.folds)
+
+    def _try_numbers(self, X: Any, y: Any, numbers: Any, groups: Any) -> SearchCurve:
+        """What `search_curve` gives for this classifier's parameters."""
+        self._validate_params()
+        settings, cases = check_settings(self.get_params(deep=False)), Cases.of(X).remembering()
+        y = _check_target(cases, y)
+        plan = FoldPlan.create(self.cv, groups, len(y))
+        data = TrainingData(cases, y, None, {})
+        return self._curve(settings, data, plan, numbers, Seeds.draw(self.random_state))
 
     def _route_params(self, weight: Array | None, params: dict[str, Any]) -> dict[str, Any]:
         """Parameters for the estimators' fit, by scikit-learn's metadata routing if it is on."""

@@ -40,7 +40,7 @@ class FitSettings:
     similarity: Any
     estimator: Any
     threshold: float
-    n_memories: int | None
+    n_memories: Any
     search: SearchOptions
     thresholds: Any
     rule: str
@@ -193,8 +193,8 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
     )
 
 
-def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds) -> FittedParts:
-    """Fit everything that needs no folds."""
+def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds, global_classifier: Any = None) -> FittedParts:
+    """Fit everything that needs no folds; a global classifier that is given is not fitted again."""
     stage_one = fit_memories(settings, data, seeds)
     counted = data.counted
     classes = _find_classes(data.y, counted)
@@ -206,15 +206,19 @@ def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds) -> FittedP
     np.add.at(counts, (cluster, code), 1)
     weights = np.zeros(counts.shape)
     np.add.at(weights, (cluster, code), 1.0 if data.weight is None else data.weight[counted])
-    local, global_classifier, fallback_classifier = _fit_classifiers(settings, data, stage_one, seeds)
+    distributions, frequencies = smooth_counts(weights), weights.sum(axis=0) / weights.sum()
+    constants = settings.answer.make_constants(classes, distributions, frequencies)
+    local, global_classifier, fallback_classifier = _fit_classifiers(
+        settings, data, stage_one, seeds, constants, global_classifier
+    )
     parts = FittedParts(
         **{name: getattr(stage_one, name) for name in StageOne.__dataclass_fields__},
         measurements=_measure_memories(stage_one, data.cases),
         classes=classes,
         unknown_label=label,
         cluster_counts=counts,
-        label_distributions=smooth_counts(weights),
-        frequencies=weights.sum(axis=0) / weights.sum(),
+        label_distributions=distributions,
+        frequencies=frequencies,
         pool=local,
         global_classifier=global_classifier,
         fallback=settings.fallback,
@@ -260,25 +264,33 @@ def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
 
 
 def _fit_classifiers(
-    settings: FitSettings, data: TrainingData, stage_one: StageOne, seeds: Seeds
+    settings: FitSettings,
+    data: TrainingData,
+    stage_one: StageOne,
+    seeds: Seeds,
+    constants: list[Any] | None,
+    global_classifier: Any,
 ) -> tuple[pool.Pool, Any, Any]:
-    """The local classifiers, the global one if it is needed, and the fallback."""
+    """The local classifiers or `constants` instead, the global one if it is needed, and the fallback."""
     template = pool.default_estimator() if settings.estimator is None else settings.estimator
     q, counted, cases, y = len(stage_one.memory_indices), data.counted, data.cases, data.y
     members = [counted[stage_one.labels[counted] == k] for k in range(q)]
     Z = stage_one.descriptions
     likeness = compare_memories(stage_one.similarity, Z, stage_one.memory_indices, Z)
-    home = pool.assign(members, likeness, int(settings.min_cluster_size))
+    home = pool.assign(members, likeness, int(settings.min_cluster_size) if constants is None else 0)
     templates = pool.templates_for(template, q)
     whole = template.get("default", templates[0]) if isinstance(template, Mapping) else template
     by_global = isinstance(settings.fallback, str) and settings.fallback == "global"
-    global_classifier = fallback = None
-    if settings.start == "global" or by_global or (home == pool.GLOBAL).any():
+    fallback = None
+    by_local = constants is None and (settings.start == "global" or bool((home == pool.GLOBAL).any()))
+    if global_classifier is None and (by_global or by_local or settings.answer.needs_global):
         global_classifier = pool.fit_whole(whole, cases, y, counted, data.params, seeds.global_classifier)
     if by_global:
         fallback = global_classifier
     elif not isinstance(settings.fallback, str):
         fallback = pool.fit_whole(settings.fallback, cases, y, counted, data.params, seeds.fallback)
+    if constants is not None:
+        return pool.Pool(constants, home, ["labels"] * q), global_classifier, fallback
     drawn = seeds.global_classifier
     local = pool.fit_pool(
         cases,

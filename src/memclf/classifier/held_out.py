@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import GroupKFold
 
 from memclf._numbers import TOLERANCE, Array, shares
 from memclf._progress import track
-from memclf.answers.base import HeldOut, Opinions
+from memclf.answers.base import HeldOut
 from memclf.cases import Cases
 from memclf.classifier.fit import FitSettings, FittedParts, Seeds, StageOne, TrainingData, fit_memories, fit_once
 from memclf.classifier.folds import FoldPlan
@@ -58,32 +60,52 @@ class FoldedFit:
 
 def learn_answer(fit: FoldedFit) -> None:
     """Fit without each fold, and fit the answer rule to what these fits give for the fold."""
-    pairs = fit.plan.split(fit.data.y, fit.data.counted, fit.seed)
+    pairs = [(rest, held, False) for rest, held in fit.plan.split(fit.data.y, fit.data.counted, fit.seed)]
+    if fit.parts.answer.strong and not fit.data.cases.can_change:  # images are changed instead, which costs no fit
+        pairs += [(rest, held, True) for rest, held in split_by_memories(fit)]
     found = []
-    for rest, held in track(pairs, total=len(pairs), what="fitting without each fold", verbose=fit.settings.verbose):
+    shown = track(pairs, total=len(pairs), what="fitting without each fold", verbose=fit.settings.verbose)
+    for rest, held, far in shown:
         settings, data, cases = fit.without(rest, held)
         parts = fit_once(settings, data, Seeds.draw(settings.random_state))
-        found.append(_observe(fit.parts, parts, cases, held))
+        found.append(observe(fit.parts.classes, parts, cases, held, far))
     codes = np.searchsorted(fit.parts.classes, fit.data.y)
     fit.parts.answer.learn(found, codes, fit.data.weight, fit.plan.groups)
 
 
-def _observe(whole: FittedParts, parts: FittedParts, cases: Cases, held: Array) -> HeldOut:
-    """What `parts` give for held-out cases, as they are and mildly changed, by all classes."""
+def split_by_memories(fit: FoldedFit) -> list[tuple[Array, Array]]:
+    """Folds that hold out whole memories with their clusters, so that held-out cases lie farther out.
+
+    Cases of a held-out group are not learned from. There are no such folds where too little is left.
+    """
+    counted, y = fit.data.counted, fit.data.y
+    labels, groups = fit.parts.labels[counted], fit.plan.groups
+    number = min(int(fit.plan.cv) if isinstance(fit.plan.cv, Integral) else 3, len(np.unique(labels)))
+    if number < 2:
+        return []
+    found = []
+    for kept, out in GroupKFold(number).split(labels, groups=labels):
+        rest, held = counted[kept], counted[out]
+        if groups is not None:
+            rest = rest[~np.isin(groups[rest], groups[held])]
+        if len(np.unique(y[rest])) > 1:
+            found.append((rest, held))
+    return found
+
+
+def observe(classes: Array, parts: FittedParts, cases: Cases, held: Array, far: bool = False) -> HeldOut:
+    """What `parts` give for held-out cases, as they are and changed, for all of `classes`."""
     versions = [cases]
-    if cases.can_change:
-        versions += [cases.perturbed(1000 + number) for number in range(parts.answer.versions)]
-    columns = np.searchsorted(whole.classes, parts.classes)
+    if cases.can_change and not far:
+        change = cases.shifted if parts.answer.strong else cases.perturbed
+        versions += [change(1000 + number) for number in range(parts.answer.versions)]
+    columns = np.searchsorted(classes, parts.classes)
     opinions, strangeness = [], []
     for version in versions:
         found, strange = parts.answer.observe(parts, version, parts.route(version))
-        spread = np.zeros((2, len(held), len(whole.classes)))
-        spread[0][:, columns], spread[1][:, columns] = found.local, found.memory
-        prior = np.zeros(len(whole.classes))
-        prior[columns] = found.prior
-        opinions.append(Opinions(spread[0], spread[1], prior))
+        opinions.append(found.spread(columns, len(classes)))
         strangeness.append(strange)
-    return HeldOut(held, opinions, strangeness)
+    return HeldOut(held, opinions, strangeness, far)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sklearn.dummy import DummyClassifier
 from memclf import unknown
 from memclf._numbers import Array
 from memclf.answers import Answers
+from memclf.answers.labels import weigh_labels
 from memclf.protocols import gives_probabilities
 from memclf.routing import Routes
 
@@ -19,13 +20,17 @@ TEMPERATURE = 2.0
 
 
 class StageOne(ClassifierMixin, BaseEstimator):
-    """Stage 1 alone: the commonest label of the memory's cluster, without a local classifier.
+    """Stage 1 of a fitted memory classifier alone: the labels of the memory's cluster answer.
+
+    A control that costs nothing beside the memory classifier. For a classifier of its own, which fits no local
+    classifiers and can be saved and explained, give ``MemoryClassifier(..., answer="labels")``: wherever a threshold is
+    met it answers the same.
 
     Parameters
     ----------
     memory_classifier : fitted MemoryClassifier
     balance : float
-        That of the memory classifier: counts of labels are divided by their overall frequencies to this power.
+        How far rare classes are weighed up; see `memclf.answers.LabelsAnswer`.
     """
 
     def __init__(self, memory_classifier: Any, balance: float = 0.0):
@@ -48,7 +53,7 @@ class StageOne(ClassifierMixin, BaseEstimator):
         return self.answers(X).labels
 
     def answers(self, X: Any, routes: Routes | None = None) -> Answers:
-        """The commonest label of each route's memory; unknown where there is none."""
+        """The most probable label of each route's memory; unknown where there is none."""
         routes = self.route(X) if routes is None else routes
         return Answers(labels_of_memories(self.memory_classifier, routes, self.balance), None, routes)
 
@@ -121,14 +126,12 @@ class Ensemble(ClassifierMixin, BaseEstimator):
 
 
 def labels_of_memories(clf: Any, routes: Routes, balance: float = 0.0) -> Array:
-    """The commonest label in the cluster of each route's memory; unknown where there is none."""
+    """The most probable label of each route's memory; unknown where none is similar enough."""
     routes = routes.stage_one
-    counts = clf.cluster_counts_
-    if balance:
-        counts = counts / np.maximum(counts.sum(axis=0), 1) ** balance
+    chances = weigh_labels(clf.label_distributions_, clf.frequencies_, balance)
     labels = unknown.answers(clf.classes_, len(routes), clf.unknown_label_)
     known = routes.memory >= 0
-    labels[known] = clf.classes_[counts.argmax(axis=1)][routes.memory[known]]
+    labels[known] = clf.classes_[chances.argmax(axis=1)][routes.memory[known]]
     return labels
 
 

@@ -60,6 +60,8 @@ def _describe_memory_classifier(clf: MemoryClassifier) -> str:
         similarity += f" of {_word(features)}"
     local = [each for each in clf.estimators_ if not isinstance(each, DummyClassifier)]
     estimator = name_kind(clf.estimator if clf.estimator is not None else local[0] if local else clf.estimators_[0])
+    if "labels" in clf.pool_.origins:
+        estimator = "labels alone"
     memories = len(clf.memory_indices_)
     return (
         f"MemoryClassifier({similarity}, {estimator}), {memories:,} {'memory' if memories == 1 else 'memories'} "

@@ -31,10 +31,10 @@ class Explanation:
     known : bool
         Whether the memory answers: its threshold is met, the description is trusted, and the case is not too strange
         to its classifier.
-    answered_by : {"memory", "labels", "nearest", "fallback", "none"}
+    answered_by : {"memory", "labels", "nearest", "global", "fallback", "none"}
         What answered: the classifier of the memory, alone or together with the labels of its cluster; those labels
-        alone; the same as "memory", though the memory's threshold is not met; the fallback's classifier; none, the
-        case is unknown.
+        alone; the same as "memory", though the memory's threshold is not met; the global classifier, alone or together
+        with those labels; the fallback's classifier; none, the case is unknown.
     memory, memory_row, memory_case
         Number of the memory, its row in the training data, and the memory itself.
     similarity, threshold : float
@@ -280,7 +280,8 @@ def _explain_one(
     elif share < ALONE:
         by, estimator = "labels", None
     else:
-        by, estimator = "memory" if way.known else "nearest", parts.pool.estimators[k]
+        by, estimator = "memory" if way.known else "nearest", parts.answer.classifier_for(parts, k)
+        by = "global" if estimator is parts.global_classifier is not parts.pool.estimators[k] else by
     answer = found.labels[i].item() if isinstance(found.labels[i], np.generic) else found.labels[i]
     case, memory = cases.take(np.array([i])).data, memories.take(np.array([k])).data
     several = way.runner_up >= 0

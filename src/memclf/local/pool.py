@@ -47,7 +47,7 @@ class Pool:
         merged into, or -1 for the global classifier.
     origins : list of str
         How each classifier came about: "fresh", "global" (started from the global classifier), "constant",
-        "merged" or "handed to global".
+        "merged", "handed to global" or "labels" (a constant that gives the label distribution of the cluster).
     """
 
     estimators: list[Any]

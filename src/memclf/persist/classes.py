@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import Any
 
 from memclf.answers import RULES
+from memclf.answers.belief import Belief
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
-from memclf.classifier import MemoryClassifier
+from memclf.classifier import CurvePoint, MemoryClassifier, SearchCurve
 from memclf.exceptions import MissingExtraError
 from memclf.local.competence import DETECTORS, Calibration
 from memclf.local.pool import Pool
@@ -38,7 +39,11 @@ ESTIMATORS: dict[str, type] = {
 }
 # Frozen dataclasses, made from their fields.
 RECORDS: dict[str, type] = {
-    kind.__name__: kind for kind in (Assumption, Bound, Calibration, MemorySearchResult, MemoryTerm, Pool, Round, Term)
+    kind.__name__: kind
+    for kind in (
+        *(Assumption, Belief, Bound, Calibration, CurvePoint, MemorySearchResult),
+        *(MemoryTerm, Pool, Round, SearchCurve, Term),
+    )
 }
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from memclf.vision import perturbations
 from memclf.vision.corruptions.apply import corrupt
 from memclf.vision.files import Pixels, resize
+from memclf.vision.perturbations import perturb
+from memclf.vision.shifts import shift
 
 
 class Change(Protocol):
@@ -46,7 +47,20 @@ class PerturbationChange:
     seed: int
 
     def __call__(self, image: Pixels, key: str | None) -> Pixels:
-        return perturbations.perturb(image, seed=self.seed, key=key)
+        return perturb(image, seed=self.seed, key=key)
 
     def __str__(self) -> str:
         return "perturbed"
+
+
+@dataclass(frozen=True)
+class ShiftChange:
+    """One strong shift, whose kind is drawn for every image."""
+
+    seed: int
+
+    def __call__(self, image: Pixels, key: str | None) -> Pixels:
+        return shift(image, seed=self.seed, key=key)
+
+    def __str__(self) -> str:
+        return "shifted"

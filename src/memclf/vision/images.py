@@ -16,7 +16,7 @@ from memclf.cases import Cases, Collection, Computation, Memory
 from memclf.cases.containers import chunks, object_array
 from memclf.exceptions import ImageError
 from memclf.vision.cache import PixelCache, digest_image
-from memclf.vision.changes import Change, CorruptionChange, PerturbationChange
+from memclf.vision.changes import Change, CorruptionChange, PerturbationChange, ShiftChange
 from memclf.vision.corruptions.apply import MIN_SIDE, REGISTRY, check
 from memclf.vision.discover import as_sources, list_csv, list_folder, list_path
 from memclf.vision.files import MAX_BYTES, MAX_PIXELS, Pixels, as_height_width, as_rgb, read_image
@@ -246,7 +246,20 @@ class ImageCollection(Collection):
         >>> ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8)).perturbed()
         ImageCollection(2 arrays, perturbed)
         """
-        change = PerturbationChange(seed)
+        return self._another_version(PerturbationChange(seed))
+
+    def shifted(self, *, seed: int = 0) -> Self:
+        """The same images, changed so strongly that a network often fails, by no corruption; see `shifts`.
+
+        If these images are remembered, so are the shifted ones, apart from them.
+
+        >>> ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8)).shifted()
+        ImageCollection(2 arrays, shifted)
+        """
+        return self._another_version(ShiftChange(seed))
+
+    def _another_version(self, change: Change) -> Self:
+        """The images after a change, in the same memory."""
         new = self._changed(change)
         new._version = (*self._version, change)
         return new

@@ -286,8 +286,8 @@ class _Collector:
         found = {"estimator": type(estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator).__name__}
         if pool.origins[k] == "handed to global":
             return {"who": "global", **found}
-        if pool.origins[home] == "constant":
-            return {"who": "constant", "label": str(estimator.classes_[0])}
+        if pool.origins[home] in ("constant", "labels"):
+            return {"who": "constant", "label": str(estimator.predict(np.zeros((1, 1)))[0])}
         sharing = [int(other) for other in np.flatnonzero(pool.trained_with == home) if other != k]
         started = {"started": "global"} if pool.origins[home] == "global" else {}
         return {"who": "shared", "with": sharing, **found, **started} if sharing else {"who": "own", **found, **started}

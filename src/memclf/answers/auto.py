@@ -1,0 +1,262 @@
+"""Beyond the paper: believe the global classifier, the local one, the memories, or all together.
+
+Who is believed is learned on held-out training cases of two kinds: as they are, and shifted, because the field is not
+the lab. Where one part alone does best, it answers alone, and the others are not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.answers.base import (
+    HeldOut,
+    Opinions,
+    Parts,
+    most_probable,
+)
+from memclf.answers.belief import (
+    CLOSENESSES,
+    ENOUGH,
+    NEVER,
+    PARTS,
+    Sample,
+    compare_beliefs,
+    learn_belief,
+    mix_classifiers,
+    pick_labels,
+)
+from memclf.answers.local import list_classes, name_classifier
+from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange
+from memclf.cases import Cases, containers
+from memclf.local import pool
+from memclf.local.competence import Calibration, detector_for
+from memclf.routing import Routes
+from memclf.similarity.base import compare_memories, describe
+
+#: What the user wants to be good at -> how far rare classes are weighed up.
+METRICS = {"accuracy": 0.0, "both": 0.5, "balanced_accuracy": 1.0}
+#: Who may be believed -> how a sentence calls it.
+NAMES = {
+    "global": "the global classifier",
+    "local": "local classifiers",
+    "labels": "labels of the memories",
+    "together": "all together",
+}
+MOSTLY = 0.5  # a class of which less is left to learn from says nothing about its held-out cases
+BLOCK = 2**21  # similarities held at once
+
+
+class AutoAnswer(ProductAnswer):
+    """Believes classifiers and memories as far as held-out and shifted training cases teach.
+
+    Parameters
+    ----------
+    metric : "accuracy", "balanced_accuracy" or "both"
+        What the answers should be good at. Rare classes are weighed up for the second, and half as far for "both".
+    competence : "mahalanobis", "neighbours", "energy", Detector or None
+        How to measure whether a local classifier may be trusted on a case; see `memclf.local.competence`.
+
+    Attributes
+    ----------
+    believed_ : "global", "local", "labels" or "together"
+        Who answers: the classifier that was trained on everything, those of the clusters, the labels of the
+        memories (stage 1 alone), or a product.
+    belief_ : Belief
+        The powers in the product.
+    scores_ : dict
+        Of each of the four the share of right answers on held-out cases, half of them shifted. With `metric`
+        "balanced_accuracy" rare classes count as much as common ones.
+    detectors_, calibration_, strange_rate_
+        As in `ProductAnswer`.
+    distances_ : Calibration
+        How far held-out cases are from their memories.
+    """
+
+    needs_global = True
+    strong = True
+
+    def __init__(self, metric: str = "both", competence: Any = "mahalanobis"):
+        self.metric = metric
+        self.competence = competence
+
+    @property
+    def balance(self) -> float:  # type: ignore[override]
+        """How far rare classes are weighed up, from 0 to 1."""
+        return METRICS[self.metric]
+
+    def check(self) -> None:
+        """Refuse parameters that mean nothing."""
+        detector_for(self.competence)
+        if self.metric not in METRICS:
+            raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}; got {self.metric!r}")
+
+    # --------------------------------------------------------------------------------------------------- learning
+
+    def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
+        """What all parts say about the cases, and how strange these are."""
+        opinions = self._ask(parts, cases, routes, local=True, whole=True, closenesses=CLOSENESSES)
+        return opinions, self._strangeness(parts, cases, routes, opinions.local)
+
+    def _ask(
+        self, parts: Any, cases: Cases, routes: Routes, *, local: bool, whole: bool, closenesses: tuple[float, ...]
+    ) -> Opinions:
+        shape = (len(routes), len(parts.classes))
+        memory = parts.label_distributions[routes.nearest]
+        said, said_by_all = np.zeros(shape), None
+        if local:
+            said = pool.ask(parts.pool.estimators, routes.nearest, cases, "predict_proba", said, parts.classes)
+        if whole:
+            branch = np.zeros(len(routes), dtype=np.intp)
+            out = np.zeros(shape)
+            said_by_all = pool.ask([parts.global_classifier], branch, cases, "predict_proba", out, parts.classes)
+        wanted = [each for each in closenesses if each < NEVER]
+        return Opinions(
+            said,
+            memory,
+            parts.frequencies,
+            whole=said_by_all,
+            nearby=labels_by_closeness(parts, cases, wanted) if wanted else None,
+            size=_sizes(parts)[routes.nearest] if local else None,
+            distance=1 - routes.similarity,
+        )
+
+    def learn(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> Self:
+        """Learn whom to believe, and what strangeness and distance mean. Returns self."""
+        plain = [each for each in held if not each.far]
+        if self.competence is not None:
+            rows = np.concatenate([each.rows for each in plain])
+            strange = np.concatenate([each.strangeness[0] for each in plain])
+            self.calibration_ = Calibration.of(strange, None if groups is None else groups[rows])
+        self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
+        samples = self._samples(held, codes, weight)
+        self.scores_ = compare_beliefs(samples, self.balance)
+        self.believed_ = max(self.scores_, key=self.scores_.__getitem__)
+        self.belief_ = PARTS[self.believed_] if self.believed_ in PARTS else learn_belief(samples, self.balance)
+        return self
+
+    def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None) -> list[Sample]:
+        """Opinions with true classes; cases as they are count as much as all shifted ones."""
+        found: list[Sample] = []
+        for fold, each in enumerate(held):
+            own = np.ones(len(each.rows)) if weight is None else np.asarray(weight, dtype=float)[each.rows]
+            for number, (opinions, strange) in enumerate(zip(each.opinions, each.strangeness, strict=True)):
+                rows = np.arange(len(each.rows))
+                if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
+                    rows = np.flatnonzero(_left(opinions, codes, each.rows) >= MOSTLY)
+                told = self.compare_with_usual(opinions, strange).take(rows)
+                found.append(Sample(told, codes[each.rows][rows], own[rows], fold, each.far or number > 0))
+        return _share_out(found, self.balance)
+
+    def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
+        """The opinions with strangeness and distance beyond the usual."""
+        told = super().compare_with_usual(opinions, strange)
+        return replace(told, distance=self.distances_.excess(np.asarray(opinions.distance)))
+
+    # -------------------------------------------------------------------------------------------------- answering
+
+    def gather(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array | None]:
+        """The opinions of those who are believed, and how strange the cases are, if it matters."""
+        belief = self.belief_
+        opinions = self._ask(
+            parts, cases, routes, local=belief.asks_local, whole=belief.asks_global, closenesses=(belief.closeness,)
+        )
+        if self.calibration_ is None or not (self.strange_rate_ or belief.strangeness):
+            return opinions, None
+        return opinions, self._strangeness(parts, cases, routes, opinions.local if belief.asks_local else None)
+
+    def combine(self, opinions: Opinions) -> Array:
+        """Probabilities of shape (cases, classes), before rare classes are weighed up."""
+        return self.belief_.combine(opinions)
+
+    def tell_shares(self, opinions: Opinions) -> dict[str, Any]:
+        """What the answers are made of, as `Answers` has it."""
+        belief = self.belief_
+        first, second = belief.powers(opinions)
+        return {
+            "local": mix_classifiers(opinions, belief.shrinkage) if belief.classifier else None,
+            "memory": pick_labels(opinions, belief.closeness),
+            "share": first / belief.classifier if belief.classifier else first,
+            "labels_share": second,
+            "whole": opinions.whole,
+        }
+
+    def classifier_for(self, parts: Parts, memory: int) -> Any:
+        """The classifier that speaks for a memory: the global one, where no local one takes part."""
+        return super().classifier_for(parts, memory) if self.belief_.asks_local else parts.global_classifier
+
+    def find_problems(self, n_memories: int) -> list[str]:
+        """Names of fitted attributes that cannot belong to this number of memories."""
+        return [] if len(self.detectors_) == n_memories else ["answer_.detectors_"]
+
+    def say(self, item: Any) -> str:
+        """Who is believed, why, and what they say, for the sentence of an `Explanation`."""
+        return f"{self._say_opinions(item)}{say_balance(item, self.balance)}; {self._say_why()}"
+
+    def _say_opinions(self, item: Any) -> str:
+        labels = "its cluster" if self.belief_.closeness == NEVER else "the memories around it"
+        told = most_probable(item.labels)
+        labelled = f"the labels of {labels} say {told!r} ({item.labels[told]:.2f})"
+        if self.believed_ == "labels":
+            return f"{labelled}; its cluster holds {list_classes(item)}"
+        said = most_probable(item.local)
+        speaks = f"{self._name_classifier(item)} says {said!r} ({item.local[said]:.2f})"
+        if self.believed_ in PARTS:
+            return f"{speaks}; its cluster holds {list_classes(item)}"
+        why = f"{speaks} {'and' if said == told else 'but'} {labelled}, together {say_outcome(item)}"
+        if item.share < MOSTLY and item.competence is not None:
+            return f"{why}; the classifier counts for less, since the case is {say_strange(item)}"
+        return why
+
+    def _name_classifier(self, item: Any) -> str:
+        if not self.belief_.asks_local:
+            return f"the global {item.classifier}"
+        return f"its {name_classifier(item)}{', drawn to the global one,' if self.belief_.asks_global else ''}"
+
+    def _say_why(self) -> str:
+        right = ", ".join(f"{NAMES[name]} {100 * share:.1f} %" for name, share in self.scores_.items())
+        return f"believed: {NAMES[self.believed_]} (right on held-out and shifted training cases: {right})"
+
+
+def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float]) -> dict[float, Array]:
+    """Label distributions of all memories together, weighed by closeness in several ways."""
+    Z = describe(parts.similarity, cases)
+    counts, prior = parts.cluster_counts.astype(float), parts.frequencies
+    found: dict[float, list[Array]] = {each: [] for each in closenesses}
+    for part in containers.chunks(len(cases), max(1, BLOCK // len(counts))):
+        some = containers.take(Z, np.arange(part.start, part.stop))
+        alike = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, some, part.start).T
+        nearness = alike / np.maximum(alike.max(axis=1, keepdims=True), np.finfo(float).tiny)
+        for closeness, rows in found.items():
+            weighed = nearness**closeness @ counts
+            rows.append((weighed + prior) / (weighed.sum(axis=1, keepdims=True) + 1))
+    return {closeness: np.concatenate(rows) for closeness, rows in found.items()}
+
+
+def _sizes(parts: Any) -> Array:
+    """For each memory the number of cases that its classifier learned from."""
+    counts, home = parts.cluster_counts.sum(axis=1), parts.pool.trained_with
+    return np.array([counts.sum() if k == pool.GLOBAL else counts[home == k].sum() for k in home])
+
+
+def _left(opinions: Opinions, codes: Array, rows: Array) -> Array:
+    """For each held-out case the share of its class that was left to learn from, at most 1."""
+    overall = np.bincount(codes, minlength=len(opinions.prior)) / len(codes)
+    return np.asarray((opinions.prior / np.maximum(overall, np.finfo(float).tiny))[codes[rows]])
+
+
+def _share_out(samples: list[Sample], balance: float) -> list[Sample]:
+    """Weights under which cases as they are count as much as all shifted ones together."""
+    weighed = [each.weighed(1.0, balance) for each in samples]
+    total = {kind: sum(float(each.weight.sum()) for each in weighed if each.shifted == kind) for kind in (False, True)}
+    kept = []
+    for each in weighed:
+        if len(each.truth):
+            step = max(1, len(each.truth) * len(weighed) // (2 * ENOUGH))  # fewer cases tell four numbers as well
+            rows = np.arange(0, len(each.truth), step)
+            weight = each.weight[rows] * step / total[each.shifted]
+            kept.append(replace(each, opinions=each.opinions.take(rows), truth=each.truth[rows], weight=weight))
+    return kept

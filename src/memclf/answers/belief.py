@@ -1,0 +1,247 @@
+"""Whom to believe: what is learned from opinions about held-out cases, few numbers only.
+
+A classifier's opinion counts as a ratio to the class frequencies, and so do the labels of the memories: what both
+know of the frequencies must not count twice. Powers of the two ratios are multiplied, and the frequencies count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from memclf._numbers import Array
+from memclf.answers.base import FLOOR, Opinions
+
+ALONE = 0.0  # cases that a cluster is short of: none, the local classifier answers alone
+NEVER = np.inf  # all clusters are too small: the global classifier answers alone
+SHRINKAGES = (ALONE, 20.0, 80.0, NEVER)
+CLOSENESSES = (4.0, 16.0, NEVER)
+PULL = 1.0  # strength with which powers are drawn to a half, and fading to none
+MOST = 3.0  # no power or rate is larger
+FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
+ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How the opinions about a case make its probabilities.
+
+    Attributes
+    ----------
+    classifier, labels : float
+        The powers of the classifier and of the memories' labels.
+    strangeness, distance : float
+        The rates at which they fade: the classifier with strangeness, the labels with distance.
+    shrinkage : float
+        The local classifier's share is n / (n + shrinkage), where n cases are in its cluster; the rest is the global
+        classifier's. 0: local alone; infinite: global alone.
+    closeness : float
+        A memory's labels weigh (its similarity / the largest similarity) to this power; infinite: the nearest alone.
+    """
+
+    classifier: float
+    labels: float
+    strangeness: float = 0.0
+    distance: float = 0.0
+    shrinkage: float = NEVER
+    closeness: float = NEVER
+
+    @property
+    def asks_local(self) -> bool:
+        """Whether the local classifiers take part."""
+        return self.classifier > 0 and self.shrinkage < NEVER
+
+    @property
+    def asks_global(self) -> bool:
+        """Whether the global classifier takes part."""
+        return self.classifier > 0 and self.shrinkage > ALONE
+
+    def powers(self, opinions: Opinions) -> tuple[Array, Array]:
+        """How much the classifier and the labels count on each case."""
+        strange = 0.0 if opinions.excess is None else self.strangeness * opinions.excess
+        far = 0.0 if opinions.distance is None else self.distance * opinions.distance
+        n = len(opinions.local)
+        return self.classifier * np.exp(-np.full(n, strange)), self.labels * np.exp(-np.full(n, far))
+
+    def combine(self, opinions: Opinions) -> Array:
+        """Probabilities of shape (cases, classes); classes without training cases have none."""
+        return np.asarray(softmax(self._scores(*_ratios(opinions, self), opinions), axis=1))
+
+    def _scores(self, classifier: Array, labels: Array, opinions: Opinions) -> Array:
+        first, second = self.powers(opinions)
+        scores = _log(opinions.prior) + first[:, None] * classifier + second[:, None] * labels
+        return np.where(opinions.prior > 0, scores, -np.inf)
+
+
+#: The parts by themselves: each is one of the opinions as it is.
+PARTS = {
+    "global": Belief(1.0, 0.0),
+    "local": Belief(1.0, 0.0, shrinkage=ALONE),
+    "labels": Belief(0.0, 1.0),
+}
+
+
+def mix_classifiers(opinions: Opinions, shrinkage: float) -> Array:
+    """The local classifier's probabilities, drawn to the global one's by the cluster's size."""
+    if shrinkage == NEVER or opinions.size is None:
+        return np.asarray(opinions.whole)
+    if shrinkage == ALONE:
+        return opinions.local
+    share = (opinions.size / (opinions.size + shrinkage))[:, None]
+    return np.asarray(share * opinions.local + (1 - share) * np.asarray(opinions.whole))
+
+
+def pick_labels(opinions: Opinions, closeness: float) -> Array:
+    """The label distribution of the nearest memory, or of all memories by closeness."""
+    return opinions.memory if closeness == NEVER or opinions.nearby is None else opinions.nearby[closeness]
+
+
+def _ratios(opinions: Opinions, belief: Belief) -> tuple[Array, Array]:
+    """Logarithms of the two opinions in relation to the class frequencies."""
+    prior = _log(opinions.prior)
+    classifier = _log(mix_classifiers(opinions, belief.shrinkage)) if belief.classifier else prior + 0 * opinions.memory
+    return classifier - prior, _log(pick_labels(opinions, belief.closeness)) - prior
+
+
+def _log(P: Array) -> Array:
+    return np.asarray(np.log(np.maximum(P, FLOOR)))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Opinions about some held-out cases with their true classes.
+
+    Attributes
+    ----------
+    opinions : Opinions
+    truth : ndarray
+        Positions of the true classes.
+    weight : ndarray
+        Of each case; those of a kind of cases add up to the share of the kind.
+    fold : int
+        The fold in which they were held out.
+    shifted : bool
+        Whether the cases are changed, or their memories were held out with them.
+    """
+
+    opinions: Opinions
+    truth: Array
+    weight: Array
+    fold: int
+    shifted: bool
+
+    def weighed(self, share: float, balance: float) -> Sample:
+        """The same sample, of which each case weighs its share divided by how common its class is."""
+        common = np.maximum(self.opinions.prior, FLOOR)[self.truth] ** balance
+        return replace(self, weight=share * self.weight / common)
+
+
+def learn_belief(samples: list[Sample], balance: float) -> Belief:
+    """The belief under which held-out cases are likeliest, rare classes weighed up by `balance`."""
+    first = samples[0].opinions
+    shrinkages = [each for each in SHRINKAGES if first.size is not None or each == NEVER]
+    closenesses = [each for each in CLOSENESSES if first.nearby is not None or each == NEVER]
+    found = [_fit_powers(samples, balance, *pair) for pair in product(shrinkages, closenesses)]
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _fit_powers(samples: list[Sample], balance: float, shrinkage: float, closeness: float) -> tuple[float, Belief]:
+    """The best powers and rates for one way to mix classifiers and memories, and their loss."""
+    plain = Belief(1.0, 1.0, shrinkage=shrinkage, closeness=closeness)
+    together = _Together.of(samples, plain, balance)
+    pull = PULL / len(together.truth)
+    middle = np.array([0.5, 0.5, 0.0, 0.0])
+
+    def loss(values: Array) -> tuple[float, Array]:
+        value, slope = together.loss(values)
+        apart = values - middle
+        return value + pull * float(apart @ apart), slope + 2 * pull * apart
+
+    bounds = [(0.0, MOST), (0.0, MOST), (0.0, MOST if together.strange.any() else 0.0), (0.0, MOST)]
+    begin = np.clip([0.5, 0.5, 0.1, 0.1], *np.transpose(bounds))
+    found = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
+    return float(found.fun), replace(plain, **_named(found.x))
+
+
+@dataclass(frozen=True)
+class _Together:
+    """All samples in one table, for the loss of powers and rates."""
+
+    fixed: Array  # what counts whatever the powers are: class frequencies, rare classes weighed up
+    classifier: Array
+    labels: Array
+    strange: Array
+    far: Array
+    truth: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, samples: list[Sample], belief: Belief, balance: float) -> _Together:
+        columns = []
+        for each in samples:
+            told, n = each.opinions, len(each.truth)
+            fixed = np.where(told.prior > 0, (1 - balance) * _log(told.prior), -np.inf)
+            strange = np.zeros(n) if told.excess is None else told.excess
+            far = np.zeros(n) if told.distance is None else told.distance
+            fixed = np.broadcast_to(fixed, told.memory.shape)
+            columns.append((fixed, *_ratios(told, belief), strange, far, each.truth, each.weight))
+        fixed, classifier, labels, strange, far, truth, weight = (np.concatenate(c) for c in zip(*columns, strict=True))
+        answerable = np.isfinite(fixed[np.arange(len(truth)), truth])  # a class that was left out has no chance
+        parts = (fixed, classifier, labels, np.minimum(strange, FARTHEST), np.minimum(far, FARTHEST), truth, weight)
+        return cls(*(part[answerable] for part in parts))
+
+    def loss(self, values: Array) -> tuple[float, Array]:
+        """Mean of minus the logarithm of the true class's probability, and its slope."""
+        first, second = np.exp(-values[2] * self.strange), np.exp(-values[3] * self.far)
+        scores = self.fixed + (values[0] * first)[:, None] * self.classifier
+        scores += (values[1] * second)[:, None] * self.labels
+        logs, rows, total = log_softmax(scores, axis=1), np.arange(len(self.truth)), self.weight.sum()
+        chances = np.exp(logs)
+
+        def mean_less_true(terms: Array) -> Array:
+            return np.asarray((chances * terms).sum(axis=1) - terms[rows, self.truth])
+
+        steps = mean_less_true(self.classifier) * first, mean_less_true(self.labels) * second
+        slope = [
+            self.weight @ steps[0],
+            self.weight @ steps[1],
+            -values[0] * (self.weight @ (steps[0] * self.strange)),
+            -values[1] * (self.weight @ (steps[1] * self.far)),
+        ]
+        return -float(self.weight @ logs[rows, self.truth]) / total, np.array(slope) / total
+
+
+def _named(values: Array) -> dict[str, float]:
+    return dict(zip(("classifier", "labels", "strangeness", "distance"), map(float, values), strict=True))
+
+
+def score(belief: Belief, sample: Sample, balance: float) -> Array:
+    """For each case of a sample its weight if the belief answers it rightly, else 0."""
+    P = belief.combine(sample.opinions) / np.maximum(sample.opinions.prior, FLOOR) ** balance
+    return np.asarray(sample.weight * (P.argmax(axis=1) == sample.truth))
+
+
+def compare_beliefs(samples: list[Sample], balance: float) -> dict[str, Any]:
+    """For each part, and for all together, the share of held-out cases that it answers rightly.
+
+    "together" is learned without the fold that it is scored on.
+    """
+    folds = sorted({each.fold for each in samples})
+    found = dict.fromkeys((*PARTS, "together"), 0.0)
+    total = sum(float(each.weight.sum()) for each in samples)
+    for fold, own in _by_fold(samples, folds):
+        rest = [each for each in samples if each.fold != fold] or samples
+        for name, belief in {**PARTS, "together": learn_belief(rest, balance)}.items():
+            found[name] += sum(float(score(belief, each, balance).sum()) for each in own) / total
+    return found
+
+
+def _by_fold(samples: list[Sample], folds: list[int]) -> Iterator[tuple[int, list[Sample]]]:
+    for fold in folds:
+        yield fold, [each for each in samples if each.fold == fold]

@@ -1,0 +1,219 @@
+"""How many memories to take: held-out scores for several numbers, and the fewest that do as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf._progress import track
+from memclf.answers.base import HeldOut, balance_probabilities
+from memclf.classifier.fit import FitSettings, Seeds, TrainingData, fit_once
+from memclf.classifier.folds import FoldPlan
+from memclf.classifier.held_out import observe
+
+STEP = 1.6  # factor from one number of memories to the next
+MOST = 128  # memories, where the user gives no numbers
+LEAST_SHARE = 5  # cases per memory at least, on average
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """What one number of memories gives.
+
+    Attributes
+    ----------
+    n_memories : int
+    score : float
+        Share of held-out training cases that are answered rightly, rare classes weighed up as the answer rule does.
+        For rules that learn from shifted cases, half of them are shifted.
+    behind : float
+        How far the score is behind the best one.
+    error : float
+        Standard error of that difference, both on the same cases.
+    coverage : float
+        Share of the cases that the memories were chosen from whose similarity to a memory reaches its threshold.
+    unknown : float
+        Share of held-out cases that no memory answers.
+    """
+
+    n_memories: int
+    score: float
+    behind: float
+    error: float
+    coverage: float
+    unknown: float
+
+
+@dataclass(frozen=True)
+class SearchCurve:
+    """Held-out scores against the number of memories; see `search_curve`."""
+
+    points: tuple[CurvePoint, ...]
+
+    @property
+    def best(self) -> CurvePoint:
+        """The fewest memories whose score is within one standard error of the best score."""
+        return next(point for point in self.points if point.behind <= point.error)
+
+    def to_frame(self) -> Any:
+        """A data frame with one row per number of memories (needs pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(point) for point in self.points])
+
+    def __str__(self) -> str:
+        lines = [f"{'memories':>8}  {'score':>6}  {'behind':>6}  {'error':>6}  {'coverage':>8}  {'unknown':>7}"]
+        for point in self.points:
+            chosen = "  <- fewest within one standard error" if point is self.best else ""
+            lines.append(
+                f"{point.n_memories:8d}  {point.score:6.3f}  {point.behind:6.3f}  {point.error:6.3f}  "
+                f"{point.coverage:8.3f}  {point.unknown:7.3f}{chosen}"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw score, coverage and share of unknown against the number (needs matplotlib)."""
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
+        numbers = [point.n_memories for point in self.points]
+        scores = np.array([point.score for point in self.points])
+        errors = np.array([point.error for point in self.points])
+        ax.plot(numbers, scores, "o-", label="score on held-out cases")
+        ax.fill_between(numbers, scores - errors, scores + errors, alpha=0.2, label="one standard error to the best")
+        ax.plot(numbers, [point.coverage for point in self.points], ":", label="coverage")
+        ax.plot(numbers, [point.unknown for point in self.points], "--", label="unknown")
+        ax.axvline(self.best.n_memories, color="0.6", lw=1)
+        ax.annotate(
+            f"{self.best.n_memories}", (self.best.n_memories, self.best.score), (4, 6), textcoords="offset points"
+        )
+        ax.set(xscale="log", xlabel="memories", ylabel="share of cases", ylim=(0, 1.02))
+        ax.set_xticks(numbers, map(str, numbers), minor=False)
+        ax.minorticks_off()
+        ax.legend(fontsize="small")
+        return ax
+
+
+def search_curve(
+    classifier: Any, X: Any, y: Any, numbers: Iterable[int] | None = None, *, groups: Any = None
+) -> SearchCurve:
+    """Score, coverage and share of unknown against the number of memories, on held-out cases.
+
+    Parameters
+    ----------
+    classifier : MemoryClassifier
+        Not fitted, or fitted: its parameters count, except `n_memories`. ``n_memories="auto"`` takes the best of this.
+    X, y : the training cases and their classes
+    numbers : numbers of memories, or None
+        None: a series from 2 to a fifth of the cases, at most 128.
+    groups : array or None
+        As in `MemoryClassifier.fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memclf import MemoryClassifier, search_curve
+    >>> from memclf.similarity import RBFSimilarity
+    >>> X = np.linspace(0, 4, 80)[:, None]
+    >>> y = np.floor(X[:, 0]) % 2
+    >>> curve = search_curve(MemoryClassifier(RBFSimilarity(), answer="labels", random_state=0), X, y, [1, 4, 16])
+    >>> curve.best.n_memories
+    16
+    """
+    return classifier._try_numbers(X, y, numbers, groups)
+
+
+def try_numbers(
+    settings: FitSettings, data: TrainingData, plan: FoldPlan, numbers: Iterable[int] | None, seed: int | None
+) -> SearchCurve:
+    """Fit without each fold for each number of memories, and score the fold."""
+    pairs = plan.split(data.y, data.counted, seed)
+    least = min(len(rest) for rest, _ in pairs)
+    wanted = _series(least) if numbers is None else sorted({int(number) for number in numbers})
+    if not wanted or wanted[0] < 1 or wanted[-1] > least:
+        raise ValueError(f"numbers of memories must be from 1 to {least}, the cases of the smallest fit; got {wanted}")
+    wholes: dict[int, Any] = {}  # the global classifier of a fold is the same for all numbers
+    trials = [
+        _try_number(settings, data, pairs, number, wholes)
+        for number in track(wanted, total=len(wanted), what="trying numbers of memories", verbose=settings.verbose)
+    ]
+    best = max(trials, key=lambda trial: trial.score)
+    points = []
+    for number, trial in zip(wanted, trials, strict=True):
+        apart = trial.weight * (best.right - trial.right)  # on the same cases
+        error = float(np.sqrt(len(apart)) * apart.std())
+        points.append(CurvePoint(number, trial.score, best.score - trial.score, error, trial.coverage, trial.unknown))
+    return SearchCurve(tuple(points))
+
+
+@dataclass(frozen=True)
+class _Trial:
+    right: Array
+    weight: Array
+    coverage: float
+    unknown: float
+
+    @property
+    def score(self) -> float:
+        return float(self.weight @ self.right)
+
+
+def _try_number(
+    settings: FitSettings, data: TrainingData, pairs: list[tuple[Array, Array]], number: int, wholes: dict[int, Any]
+) -> _Trial:
+    held, answered, covered, unknown = [], [], [], []
+    classes = np.unique(data.y)
+    codes = np.searchsorted(classes, data.y)
+    for fold, (rest, out) in enumerate(pairs):
+        own, cases = settings.for_fold(number), data.cases.take(out)
+        parts = fit_once(own, data.take(rest, square=False), Seeds.draw(own.random_state), wholes.get(fold))
+        wholes[fold] = parts.global_classifier
+        routes = parts.route(cases)
+        if parts.answer.learns:
+            held.append(observe(classes, parts, cases, out))
+        else:
+            always = replace(parts, fallback="nearest", fallback_classifier=None)
+            said = parts.answer.answer(always, cases, routes, probabilities=False).labels
+            answered.append([(codes[out], (said == data.y[out]).astype(float), 0)])
+        covered.append(parts.search_result.coverage)
+        unknown.append(1 - routes.known.mean())
+    if held:  # the few numbers that the rule learns are learned on the cases that they are scored on
+        rule = parts.answer.learn(held, codes, data.weight, None)
+        answered = [_answer_again(rule, each, codes) for each in held]
+    right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(parts.answer.balance))
+    return _Trial(right, weight, float(np.mean(covered)), float(np.mean(unknown)))
+
+
+def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, Array, int]]:
+    """For each version of held-out cases their classes, whether the answers are right, and the version."""
+    found = []
+    for version, (opinions, strange) in enumerate(zip(held.opinions, held.strangeness, strict=True)):
+        P = rule.combine(rule.compare_with_usual(opinions, strange))
+        P = balance_probabilities(P, opinions.prior, float(rule.balance))
+        truth = codes[held.rows]
+        found.append((truth, (P.argmax(axis=1) == truth).astype(float), version))
+    return found
+
+
+def _weigh(answered: list[Any], frequencies: Array, balance: float) -> tuple[Array, Array]:
+    """Right or not, and weights that add up to 1: half for cases as they are, half for changed ones."""
+    flat = [part for fold in answered for part in fold]
+    right = np.concatenate([each[1] for each in flat])
+    weight = np.concatenate([frequencies[truth] ** -balance for truth, _, _ in flat])
+    changed = np.concatenate([np.full(len(truth), version > 0) for truth, _, version in flat])
+    for kind in (False, True):
+        weight[changed == kind] /= max(weight[changed == kind].sum(), np.finfo(float).tiny)
+    return right, weight / weight.sum()
+
+
+def _series(n: int) -> list[int]:
+    """Numbers in about equal steps of their logarithms: 2, 3, 5, 8, ...; one would be the plain model."""
+    most = min(MOST, max(2, n // LEAST_SHARE))
+    steps = 2 * STEP ** np.arange(1 + int(np.log(most / 2) / np.log(STEP)))
+    return sorted({*np.round(steps).astype(int).tolist(), most})

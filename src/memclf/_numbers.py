@@ -1,4 +1,4 @@
-"""When two numbers count as equal: one rule for the search, routing and tests.
+"""When two numbers count as equal, and how a number is shown: one rule for all parts.
 
 Sums inside BLAS depend on the shape of the batch in their last digits, and every sum and exponential on the
 processor. Without a tolerance, the answer to a case that is equally similar to two memories would depend on which
@@ -53,3 +53,14 @@ def shares(groups: Array) -> Array:
     """
     _, group, size = np.unique(groups, return_inverse=True, return_counts=True)
     return 1 / size[group.reshape(-1)]
+
+
+def format_number(value: float, digits: int = 4, *, sign: str = "") -> str:
+    """A number of any size, for people: with so many digits, but large ones in full.
+
+    >>> format_number(3.14159), format_number(46128.3), format_number(1234.5, 3, sign="+"), format_number(2e12)
+    ('3.142', '46,128', '+1,234', '2e+12')
+    """
+    if 10**digits - 0.5 <= abs(value) < 1e9:
+        return f"{value:{sign},.0f}"
+    return f"{value:{sign}.{digits}g}"

@@ -268,6 +268,13 @@ def test_memories__nearly_every_case_and_unknown_rate__other_words():
     assert "unknown_rate" not in str(said[0].message)
 
 
+def test_memories__fits_on_folds__do_not_repeat_the_warning():
+    cases = np.random.default_rng(0).normal(size=(200, 30))
+    with pytest.warns(MemoriesWarning) as said:
+        MemoryClassifier(threshold=0.99, unknown_rate=0.1, answer="product").fit(cases, np.arange(200) % 2)
+    assert [each.category for each in said].count(MemoriesWarning) == 1
+
+
 def test_memories__one_is_left__is_said_with_a_remedy():
     with pytest.warns(
         MemoriesWarning, match="one memory covers all 120 distinct cases, .* plain model.* Raise the"

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from explain.models import NAMES, X, fit_flowers, y
 from memclf import MemoryClassifier
-from memclf.explain.evidence import evidence_for
+from memclf.explain.evidence import Evidence, evidence_for
 from memclf.similarity import RBFSimilarity
 
 LINEAR = LogisticRegression(max_iter=1000)
@@ -35,6 +35,11 @@ def test_a_linear_classifier_tells_what_each_feature_adds():
     assert first.value == table.iloc[100][first.feature]  # in the user's units, not the scaler's
     assert first.memory_value == table.iloc[item.memory_row][first.feature]
     assert "adds" in str(item)
+
+
+def test_evidence__large_numbers__are_written_in_full():
+    found = Evidence("income", 46128.3, 9999.8, 1234.5, "contribution")
+    assert str(found) == "income = 46,128 (memory: 10,000) adds +1,234"
 
 
 def test_a_tree_tells_which_features_matter_in_the_cluster():

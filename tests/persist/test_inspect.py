@@ -233,6 +233,22 @@ def test_the_card_tells_what_has_to_be_allowed(own):
     )
 
 
+def test_the_card_names_functions_without_addresses(own):
+    card = (own[0] / "MODEL_CARD.md").read_text()
+    assert "- similarity: `RBFSimilarity(features=centre, gamma=0.05)`" in card
+    assert " at 0x" not in card
+
+
+def test_the_card_shortens_long_parameters(cases, tmp_path):
+    rows = np.arange(len(cases[1]))
+    clf = MemoryClassifier(n_memories=2, cv=[(rows[rows % 30 != k], rows[rows % 30 == k]) for k in range(30)])
+    folder = memclf.save(clf.fit(*cases), tmp_path / "model")
+    (line,) = [line for line in (folder / "MODEL_CARD.md").read_text().splitlines() if line.startswith("| cv |")]
+    assert "array([ 1, 2, 3, ..., 87, 88, 89], shape=(87,))" in line
+    assert line.endswith("…` |")
+    assert len(line) < 450
+
+
 def test_strange_labels_do_not_break_the_cards_tables(cases, tmp_path):
     X, y = cases
     labels = np.array(["a | b\n# heading", "\ud800"], dtype=object)

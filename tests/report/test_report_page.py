@@ -132,6 +132,14 @@ def test_the_source_of_generated_data_is_told_once(whole, page):
     assert page.words.count("120 generated leaves, 128 x 64 pixels") == 1
 
 
+def test_overlay__large_numbers_of_a_feature__are_written_in_full(made):
+    run = made(**small(exhibits=True))
+    exhibits = json.loads((run / "exhibits.json").read_text())
+    exhibits["overlays"][0]["numbers"] = {"area": 46130.2, "share": 0.25}
+    (run / "exhibits.json").write_text(json.dumps(exhibits))
+    assert "area 46,130, share 0.25" in build(run).read_text(encoding="utf-8")
+
+
 def test_a_legend_of_an_overlay_is_text_and_no_style_comes_from_the_run(made):
     run = made(**small(exhibits=True))
     exhibits = json.loads((run / "exhibits.json").read_text())

@@ -32,6 +32,12 @@ def test_csv_parses_back_with_the_ends_of_intervals_in_columns_of_their_own():
     assert row == ['50 %, a_b | "q" \\ $5 ~ ^', "50.00", "40.00", "60.00", "-2.10"]
 
 
+def test_number__large_and_plain__has_commas_for_people_only():
+    table = Table("bounds", "Bounds", [Column("Bound"), Column("Value")], [["paper", Number(46128.3, plain=True)]])
+    assert "46,128.3" in to_markdown(table)
+    assert list(csv.reader(to_csv(table).splitlines()))[1] == ["paper", "46128.3"]
+
+
 def test_latex_has_its_special_letters_escaped_and_its_braces_closed():
     text = to_latex(NASTY)
     assert r"50 \% of a\_b \& c" in text

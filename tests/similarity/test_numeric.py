@@ -9,7 +9,9 @@ from scipy.spatial.distance import cdist
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from memclf import MemoryClassifier
 from memclf.similarity import CosineSimilarity, RankSimilarity, RBFSimilarity, TreeSimilarity
+from memclf.vision import ImageCollection
 from toolbox import length_and_first
 
 tables = arrays(np.float64, st.tuples(st.integers(2, 12), st.integers(1, 5)), elements=st.floats(-1e3, 1e3, width=32))
@@ -169,6 +171,29 @@ def test_numeric__mixed_table__error_names_columns_and_gower(kind):
 def test_numeric__rows_with_text__error_names_positions_and_gower(rows):
     with pytest.raises(ValueError, match=r"hold other values: 1 \('no'\)\. Use GowerSimilarity"):
         RBFSimilarity().fit(rows)
+
+
+IMAGES = np.zeros((3, 8, 8, 3), dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("cases", "received", "remedy"),
+    [
+        (["a text", "another", "third"], r"texts \(first: 'a text'\)", r"CosineSimilarity\(features=TfidfVectorizer"),
+        (np.array(["a text", "b", "c"]), r"texts \(first: 'a text'\)", r"CosineSimilarity\(features=TfidfVectorizer"),
+        (IMAGES, r"an array of shape \(3, 8, 8, 3\)", "an expert feature.*ImageFeatures"),
+        (list(IMAGES), r"arrays \(first: of shape \(8, 8, 3\)\)", "an expert feature.*ImageFeatures"),
+        (ImageCollection(IMAGES), "ImageCollection", "an expert feature.*ImageFeatures"),
+        ([{1}, {2}, {3}], "type set", "a function of two cases as similarity"),
+    ],
+    ids=["texts", "array of texts", "images", "list of images", "collection", "sets"],
+)
+def test_default_similarity__no_rows_of_numbers__error_says_what_to_give(cases, received, remedy):
+    said = f"^RBFSimilarity, the default similarity, compares rows of numbers, but X is .*{received}.*{remedy}"
+    with pytest.raises(ValueError, match=said):
+        MemoryClassifier().fit(cases, [0, 1, 0])
+    with pytest.raises(ValueError, match=f"^CosineSimilarity compares rows of numbers.*{received}"):
+        CosineSimilarity().fit(cases)
 
 
 def test_numeric__many_text_columns__error_names_the_first_five():

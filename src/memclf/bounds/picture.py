@@ -30,7 +30,7 @@ def draw(bounds: Sequence[Any], axes: Any = None) -> Any:
             labelled.add(look.label)
             left += length
         cut = bound.value > limit
-        text = f"{bound.value:.2f}{' →' if cut else ''}{' vacuous' if bound.vacuous else ''}"
+        text = f"{bound.value:,.2f}{' →' if cut else ''}{' vacuous' if bound.vacuous else ''}"
         inside = left > 0.75 * limit
         axes.text(
             left - 0.01 * limit if inside else left + 0.01 * limit,

@@ -124,7 +124,7 @@ class Bound:
         many = f"{self.n_memories} {'memory' if self.n_memories == 1 else 'memories'}"
         what = f"{self.kind} bound for {many} and {self.n:,} cases"
         if self.vacuous:
-            return f"The {what} is {self.value:.3f} ({sure}): vacuous, it promises nothing."
+            return f"The {what} is {self.value:,.3f} ({sure}): vacuous, it promises nothing."
         text = f"The {what}: of new cases like these at most {100 * self.value:.1f} % are answered wrongly "
         text += f"or not at all ({sure})"
         return f"{text}." if self.valid else f"{text}, were its assumptions met; they are not."
@@ -132,8 +132,8 @@ class Bound:
     def __str__(self) -> str:
         lines = [self.sentence]
         wide = max(len(term.name) for term in self.terms)
-        lines += [f"  {term.name.ljust(wide)}  {term.value:8.4f}  {term.how}".rstrip() for term in self.terms]
-        lines.append(f"  {'together'.ljust(wide)}  {self.value:8.4f}")
+        lines += [f"  {term.name.ljust(wide)}  {term.value:8,.4f}  {term.how}".rstrip() for term in self.terms]
+        lines.append(f"  {'together'.ljust(wide)}  {self.value:8,.4f}")
         if self.memories:
             lines.append("Memories")
         for each in self.memories[:SHOWN]:

@@ -1,6 +1,11 @@
-"""All commands of ``memclf``. A new command is a function in this package and a line here."""
+"""All commands of ``memclf``.
+
+A new command is a function in this package and a line in `COMMANDS`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import typer
 
@@ -8,6 +13,7 @@ from memclf._version import __version__
 from memclf.cli.bound import bound
 from memclf.cli.corrupt import corrupt
 from memclf.cli.model import inspect_model
+from memclf.cli.output import join_lines
 from memclf.cli.study import compare_runs, report, study
 
 app = typer.Typer(
@@ -24,9 +30,13 @@ def version() -> None:
     typer.echo(__version__)
 
 
-app.command("inspect")(inspect_model)
-app.command("corrupt")(corrupt)
-app.command("study")(study)
-app.command("report")(report)
-app.command("compare")(compare_runs)
-app.command("bound")(bound)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "inspect": inspect_model,
+    "corrupt": corrupt,
+    "study": study,
+    "report": report,
+    "compare": compare_runs,
+    "bound": bound,
+}
+for name, command in COMMANDS.items():
+    app.command(name, help=join_lines(command.__doc__ or ""))(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -10,6 +11,15 @@ import typer
 from rich.markup import escape
 
 from memclf.exceptions import MemclfError
+
+
+def join_lines(text: str) -> str:
+    """A docstring with one line per paragraph: typer keeps line breaks, wherever they are.
+
+    >>> join_lines("A command.\\n\\n    It does\\n    something.\\n    ")
+    'A command.\\n\\nIt does something.'
+    """
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n"))
 
 
 @contextmanager

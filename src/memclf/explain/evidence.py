@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from memclf._numbers import Array
+from memclf._numbers import Array, format_number
 from memclf.cases import Cases, containers
 from memclf.cases.steps import count_known, rows_before_last
 
@@ -31,9 +31,10 @@ class Evidence:
     kind: str
 
     def __str__(self) -> str:
+        values = f"{self.feature} = {format_number(self.value)} (memory: {format_number(self.memory_value)}"
         if self.kind == "importance":
-            return f"{self.feature} = {self.value:.4g} (memory: {self.memory_value:.4g}; importance {self.weight:.2f})"
-        return f"{self.feature} = {self.value:.4g} (memory: {self.memory_value:.4g}) adds {self.weight:+.3g}"
+            return f"{values}; importance {self.weight:.2f})"
+        return f"{values}) adds {format_number(self.weight, 3, sign='+')}"
 
 
 def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[Evidence, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
-from memclf._numbers import Array
+from memclf._numbers import Array, format_number
 from memclf.answers.base import ALONE, Answers
 from memclf.cases import Cases, Collection, containers
 from memclf.explain import sentences
@@ -342,9 +342,8 @@ def _name(estimator: Any) -> str:
 
 def _short(value: Any) -> str:
     if isinstance(value, float):
-        text = "missing" if value != value else f"{value:.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
-    else:
-        text = str(value)
+        return "missing" if value != value else format_number(value)
+    text = str(value)
     return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
 
 

@@ -35,7 +35,7 @@ from memclf.persist.classes import MODELS, is_network
 from memclf.persist.codec_vision import VisionDecoder, VisionEncoder, read_tensors, write_tensors
 from memclf.persist.estimators import check_parts, dump_parts, load_parts
 from memclf.persist.manifest import MANIFEST, holds_manifest, make_manifest, read_folder
-from memclf.persist.summary import describe_input, describe_training, list_classes
+from memclf.persist.summary import describe_input, describe_training, list_classes, show
 from memclf.persist.trust import OWN_FUNCTIONS, list_trusted
 
 ARRAYS, ESTIMATORS, NETWORKS = "arrays.npz", "estimators.skops", "networks.safetensors"
@@ -84,7 +84,7 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         "versions": _list_versions(),
         "kind": type(model).__name__,
         "classes": list_classes(model),
-        "parameters": {name: repr(value) for name, value in model.get_params(deep=False).items()},
+        "parameters": {name: show(value) for name, value in model.get_params(deep=False).items()},
         "input": describe_input(model),
         "training": describe_training(model),
         "functions": encoder.functions,

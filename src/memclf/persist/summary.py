@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,23 @@ import scipy.sparse as sp
 from memclf.cases import containers
 from memclf.classifier import MemoryClassifier
 from memclf.persist.classes import MODELS
+
+# <function f at 0x7f9e33db84a0>, <mylab.Thing object at 0x7f9e33db84a0>, and RandomState(MT19937) at 0x7F9E33DB8440
+ADDRESSED = re.compile(r"<(?:function )?([\w.<>]+)(?: object)? at 0x\w+>")
+ADDRESS = re.compile(r" at 0x\w+")
+LETTERS = 400  # of a parameter
+
+
+def show(value: Any) -> str:
+    """A parameter in words: no addresses of objects, and not many letters.
+
+    >>> show([list_classes, object(), np.random.RandomState(0)])
+    '[list_classes, object, RandomState(MT19937)]'
+    """
+    with np.printoptions(threshold=10):
+        text = ADDRESSED.sub(lambda found: found[1].split(".")[-1], repr(value))
+    text = " ".join(ADDRESS.sub("", text).split())
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
 
 
 def list_classes(model: Any) -> list[str]:
@@ -48,11 +66,11 @@ def describe_training(model: Any) -> dict[str, Any]:
         "coverage": float(result.coverage),
         "mean_similarity": float(result.similarity.mean()),
         "comparisons": int(result.n_evaluations),
-        "similarity": repr(model.similarity_),
+        "similarity": show(model.similarity_),
     }
     if isinstance(model, MemoryClassifier):
         summary["class_counts"] = _count_classes(model, model.cluster_counts_.sum(axis=0))
-        summary["answer"] = repr(model.answer_)
+        summary["answer"] = show(model.answer_)
         summary["fallback"] = model.fallback if isinstance(model.fallback, str) else type(model.fallback).__name__
         summary["unknown_label"] = str(model.unknown_label_)
         summary["by_memory"] = [

@@ -11,6 +11,7 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
+from memclf._numbers import format_number
 from memclf.exceptions import MissingExtraError
 from memclf.report import charts, formats, tables
 from memclf.report.run import Run
@@ -116,6 +117,7 @@ def _environment(escape: bool) -> Any:
     found.filters |= {
         "percent": formats.percent,
         "colour": formats.safe_colour,
+        "short": lambda value: format_number(value, 3),
         "nb": lambda text: str(text).replace(" %", "\u00a0%"),
         "md": tables.markdown,
         "md_captioned": lambda table: f"*{tables.markdown(table.title)}.*\n\n{tables.to_markdown(table)}",

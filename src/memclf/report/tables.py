@@ -46,7 +46,7 @@ class Number:
     @property
     def text(self) -> str:
         if self.plain:
-            return f"{self.value:.{self.digits}f}" if self.known else "–"
+            return f"{self.value:,.{self.digits}f}" if self.known else "–"
         return formats.points(self.value, self.digits) if self.signed else formats.percent(self.value, self.digits)
 
     @property
@@ -172,7 +172,7 @@ def to_csv(table: Table) -> str:
                 values = (cell.value, cell.low, cell.high) if wide else (cell.value,)
                 cells += [_plain(value) for value in values]
             else:
-                text = cell.text if isinstance(cell, Number) else str(cell)
+                text = cell.text.replace(",", "") if isinstance(cell, Number) else str(cell)  # for programs
                 cells += [text, "", ""] if wide else [text]
         writer.writerow(cells)
     return file.getvalue()

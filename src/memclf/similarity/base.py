@@ -18,7 +18,7 @@ from memclf.cases import Cases, containers
 from memclf.exceptions import SimilarityError
 from memclf.protocols import Draws, Trusts, transforms
 from memclf.similarity.choices import Choices
-from memclf.similarity.columns import describe_other_values
+from memclf.similarity.columns import describe_other_cases, describe_other_values
 from memclf.similarity.features import compute_features, fit_features, list_steps
 
 SLACK = 1e-9  # rounding that is forgiven at the ends of [0, 1]
@@ -132,6 +132,7 @@ class NumericSimilarity(Similarity):
 
     lawful = True
     accept_sparse: Any = False
+    default = False  # whether it is what similarity=None stands for; messages say so
 
     def _check(self, X: Any, *, fit: bool) -> Any:
         if containers.is_table(X):  # first, so that an error about names comes before one about values
@@ -144,6 +145,13 @@ class NumericSimilarity(Similarity):
             if others := describe_other_values(X):
                 raise ValueError(
                     f"{type(self).__name__} needs numbers, but these columns hold other values: {others}. {USE_GOWER}"
+                ) from error
+            what, features = describe_other_cases(X)
+            if what:
+                default = ", the default similarity," if self.default else ""
+                raise ValueError(
+                    f"{type(self).__name__}{default} compares rows of numbers, but X is {what}. Give features that "
+                    f"measure a case: {features}"
                 ) from error
             raise
 

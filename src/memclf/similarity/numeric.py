@@ -52,6 +52,7 @@ class RBFSimilarity(NumericSimilarity):
     """
 
     label = "they are near in Euclidean distance"
+    default = True
 
     def __init__(
         self, gamma: float | None = None, *, features: Any = None, n_jobs: int | None = None, verbose: int | None = None

@@ -89,6 +89,15 @@ def test_a_feature_without_measure_says_so():
         Nothing().transform(IMAGES)
 
 
+def test_a_feature_without_names_says_so():
+    class Nameless(ImageFeatures):
+        def measure(self, image, info):
+            return [1.0]
+
+    with pytest.raises(TypeError, match="Nameless has no names: give it one for each number that measure returns"):
+        Nameless().transform(IMAGES)
+
+
 def test_the_wrong_number_of_numbers_is_an_error_that_says_so():
     class Short(Brightness):
         def measure(self, image, info):

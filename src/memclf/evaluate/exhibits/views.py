@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import mutual_info_score
 
-from memclf._numbers import Array
+from memclf._numbers import Array, format_number
 from memclf.cases import containers
 from memclf.evaluate.kinds import column_names, kind_of, shorten
 
@@ -113,13 +113,13 @@ def _binned(X: Any, column: int) -> Array:
 def as_text(value: Any) -> str:
     """An entry of a table, short.
 
-    >>> as_text(3.14159265), as_text(7), as_text(float("nan")), as_text("often")
-    ('3.142', '7', '–', 'often')
+    >>> as_text(3.14159265), as_text(46130.0), as_text(7), as_text(float("nan")), as_text("often")
+    ('3.142', '46,130', '7', '–', 'often')
     """
     if value is None or value != value:
         return "–"
     if isinstance(value, (float, np.floating)):
-        return f"{value:.4g}"
+        return format_number(float(value))
     return shorten(value, VALUE)
 
 

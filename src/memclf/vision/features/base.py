@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from threadpoolctl import threadpool_limits
 
-from memclf._numbers import Array
+from memclf._numbers import Array, format_number
 from memclf._progress import track
 from memclf.cases import Computation
 from memclf.cases.containers import chunks
@@ -119,6 +119,11 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         some = images[part]
         if isinstance(self.names, str):
             raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
+        if not self._width():
+            raise TypeError(
+                f"{type(self).__name__} has no names: give it one for each number that measure returns, "
+                'names = ("redness", "roundness")'
+            )
         n_numbers = self._width() + len(self.signs)
         rows = []
         for position, about in enumerate(info_of(some)):
@@ -196,7 +201,7 @@ def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None 
         _legend(f"{name}: {mask.mean():.1%} of the image", colour, size[0])
         for (name, mask), colour in zip(masks.items(), mask_colours(len(masks)), strict=True)
     ]
-    bands += [_legend(f"{name} = {value:.3g}", None, size[0]) for name, value in (numbers or {}).items()]
+    bands += [_legend(f"{name} = {format_number(value, 3)}", None, size[0]) for name, value in (numbers or {}).items()]
     wide = max(part.shape[1] for part in (shown, *bands))
     return np.vstack([_widen(part, wide) for part in (shown, *bands)])
 

@@ -28,12 +28,12 @@ from memclf.answers import AutoAnswer
 from memclf.routing.thresholds import distance
 
 SEEDS = (0, 1, 2)
-LEAST = 20  # cases of a cluster with a classifier of its own
+LEAST = 50  # cases of a cluster with a classifier of its own
 PARTS = ("plain", "stage 1", "paper")
 
 
 def forest(seed: int) -> Any:
-    return RandomForestClassifier(100, min_samples_leaf=2, random_state=seed, n_jobs=1)
+    return RandomForestClassifier(60, min_samples_leaf=2, random_state=seed, n_jobs=1)
 
 
 def count_memories(n: int) -> int:

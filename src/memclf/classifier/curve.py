@@ -11,9 +11,10 @@ import numpy as np
 from memclf._numbers import Array
 from memclf._progress import track
 from memclf.answers.base import HeldOut, balance_probabilities
+from memclf.cases import Cases
 from memclf.classifier.fit import FitSettings, Seeds, TrainingData, fit_once
 from memclf.classifier.folds import FoldPlan
-from memclf.classifier.held_out import observe
+from memclf.classifier.held_out import change_cases, observe
 
 STEP = 1.6  # factor from one number of memories to the next
 MOST = 128  # memories, where the user gives no numbers
@@ -138,9 +139,10 @@ def try_numbers(
     wanted = _series(least) if numbers is None else sorted({int(number) for number in numbers})
     if not wanted or wanted[0] < 1 or wanted[-1] > least:
         raise ValueError(f"numbers of memories must be from 1 to {least}, the cases of the smallest fit; got {wanted}")
+    versions = [data.cases, *change_cases(settings.answer, data.cases)]
     wholes: dict[int, Any] = {}  # the global classifier of a fold is the same for all numbers
     trials = [
-        _try_number(settings, data, pairs, number, wholes)
+        _try_number(settings, data, pairs, versions, number, wholes)
         for number in track(wanted, total=len(wanted), what="trying numbers of memories", verbose=settings.verbose)
     ]
     best = max(trials, key=lambda trial: trial.score)
@@ -165,18 +167,23 @@ class _Trial:
 
 
 def _try_number(
-    settings: FitSettings, data: TrainingData, pairs: list[tuple[Array, Array]], number: int, wholes: dict[int, Any]
+    settings: FitSettings,
+    data: TrainingData,
+    pairs: list[tuple[Array, Array]],
+    versions: list[Cases],
+    number: int,
+    wholes: dict[int, Any],
 ) -> _Trial:
     held, answered, covered, unknown = [], [], [], []
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     for fold, (rest, out) in enumerate(pairs):
-        own, cases = settings.for_fold(number), data.cases.take(out)
+        own, cases = settings.for_fold(number), versions[0].take(out)
         parts = fit_once(own, data.take(rest, square=False), Seeds.draw(own.random_state), wholes.get(fold))
         wholes[fold] = parts.global_classifier
         routes = parts.route(cases)
         if parts.answer.learns:
-            held.append(observe(classes, parts, cases, out))
+            held.append(observe(classes, parts, [each.take(out) for each in versions], out))
         else:
             always = replace(parts, fallback="nearest", fallback_classifier=None)
             said = parts.answer.answer(always, cases, routes, probabilities=False).labels

@@ -61,16 +61,27 @@ class FoldedFit:
 def learn_answer(fit: FoldedFit) -> None:
     """Fit without each fold, and fit the answer rule to what these fits give for the fold."""
     pairs = [(rest, held, False) for rest, held in fit.plan.split(fit.data.y, fit.data.counted, fit.seed)]
-    if fit.parts.answer.strong and not fit.data.cases.can_change:  # images are changed instead, which costs no fit
+    rule, whole = fit.parts.answer, fit.data.cases
+    if rule.strong and not whole.can_change:  # of images, changed ones are enough, and cost no fit
         pairs += [(rest, held, True) for rest, held in split_by_memories(fit)]
+    changed = [] if fit.square else change_cases(rule, whole)
     found = []
     shown = track(pairs, total=len(pairs), what="fitting without each fold", verbose=fit.settings.verbose)
     for rest, held, far in shown:
         settings, data, cases = fit.without(rest, held)
         parts = fit_once(settings, data, Seeds.draw(settings.random_state))
-        found.append(observe(fit.parts.classes, parts, cases, held, far))
+        versions = [cases, *([] if far else [each.take(held) for each in changed])]
+        found.append(observe(fit.parts.classes, parts, versions, held, far))
     codes = np.searchsorted(fit.parts.classes, fit.data.y)
-    fit.parts.answer.learn(found, codes, fit.data.weight, fit.plan.groups)
+    rule.learn(found, codes, fit.data.weight, fit.plan.groups)
+
+
+def change_cases(rule: Any, cases: Cases) -> list[Cases]:
+    """Changed versions of all training cases that the rule learns from, where they can be changed."""
+    seeds = range(1000, 1000 + rule.versions)
+    if rule.strong:
+        return [cases.shifted(seed) for seed in seeds] if cases.can_shift else []
+    return [cases.perturbed(seed) for seed in seeds] if cases.can_change else []
 
 
 def split_by_memories(fit: FoldedFit) -> list[tuple[Array, Array]]:
@@ -93,12 +104,8 @@ def split_by_memories(fit: FoldedFit) -> list[tuple[Array, Array]]:
     return found
 
 
-def observe(classes: Array, parts: FittedParts, cases: Cases, held: Array, far: bool = False) -> HeldOut:
-    """What `parts` give for held-out cases, as they are and changed, for all of `classes`."""
-    versions = [cases]
-    if cases.can_change and not far:
-        change = cases.shifted if parts.answer.strong else cases.perturbed
-        versions += [change(1000 + number) for number in range(parts.answer.versions)]
+def observe(classes: Array, parts: FittedParts, versions: list[Cases], held: Array, far: bool = False) -> HeldOut:
+    """What `parts` give for versions of held-out cases, for all of `classes`."""
     columns = np.searchsorted(classes, parts.classes)
     opinions, strangeness = [], []
     for version in versions:

@@ -1,4 +1,4 @@
-"""Answer rules: the local classifier alone (the paper), with its memory's labels, or learned."""
+"""Answer rules: local classifiers (the paper), labels of memories, both, or as learned."""
 
 from typing import Any
 

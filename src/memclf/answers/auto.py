@@ -1,4 +1,4 @@
-"""Beyond the paper: believe the global classifier, the local one, the memories, or all together.
+"""Beyond the paper: believe the global classifier, the local ones, the memories, or all.
 
 Who is believed is learned on held-out training cases of two kinds: as they are, and shifted, because the field is not
 the lab. Where one part alone does best, it answers alone, and the others are not asked.

@@ -1,4 +1,4 @@
-"""How many memories to take: held-out scores for several numbers, and the fewest that do as well."""
+"""How many memories to take: held-out scores of several numbers, and the fewest good ones."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _try_number(
 
 
 def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, Array, int]]:
-    """For each version of held-out cases their classes, whether the answers are right, and the version."""
+    """For each version of held-out cases: classes, whether the answers are right, and number."""
     found = []
     for version, (opinions, strange) in enumerate(zip(held.opinions, held.strangeness, strict=True)):
         P = rule.combine(rule.compare_with_usual(opinions, strange))
@@ -209,7 +209,7 @@ def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, A
 
 
 def _weigh(answered: list[Any], frequencies: Array, balance: float) -> tuple[Array, Array]:
-    """Right or not, and weights that add up to 1: half for cases as they are, half for changed ones."""
+    """Right or not, and weights that add up to 1, half of it for changed cases."""
     flat = [part for fold in answered for part in fold]
     right = np.concatenate([each[1] for each in flat])
     weight = np.concatenate([frequencies[truth] ** -balance for truth, _, _ in flat])
@@ -220,7 +220,7 @@ def _weigh(answered: list[Any], frequencies: Array, balance: float) -> tuple[Arr
 
 
 def _series(n: int) -> list[int]:
-    """Numbers in about equal steps of their logarithms: 2, 3, 5, 8, ...; one would be the plain model."""
+    """Numbers in about equal steps of their logarithms; one memory would be the plain model."""
     most = min(MOST, max(2, n // LEAST_SHARE))
     steps = 2 * STEP ** np.arange(1 + int(np.log(most / 2) / np.log(STEP)))
     return sorted({*np.round(steps).astype(int).tolist(), most})

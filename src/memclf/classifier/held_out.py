@@ -85,7 +85,7 @@ def change_cases(rule: Any, cases: Cases) -> list[Cases]:
 
 
 def split_by_memories(fit: FoldedFit) -> list[tuple[Array, Array]]:
-    """Folds that hold out whole memories with their clusters, so that held-out cases lie farther out.
+    """Folds that hold out whole memories with their clusters, so that held-out cases are far.
 
     Cases of a held-out group are not learned from. There are no such folds where too little is left.
     """

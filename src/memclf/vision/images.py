@@ -249,9 +249,10 @@ class ImageCollection(Collection):
         return self._another_version(PerturbationChange(seed))
 
     def shifted(self, *, seed: int = 0) -> Self:
-        """The same images, changed so strongly that a network often fails, by no corruption; see `shifts`.
+        """The same images, changed so strongly that a network often fails.
 
-        If these images are remembered, so are the shifted ones, apart from them.
+        The changes are no corruptions; see `shifts`. If these images are remembered, so are the shifted ones,
+        apart from them.
 
         >>> ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8)).shifted()
         ImageCollection(2 arrays, shifted)

@@ -63,7 +63,10 @@ def palette(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
 
 @cache
 def _coarse_colours() -> NDArray[np.float32]:
-    """The middles of all colours of 5 bits a channel: looking these up is faster than comparing pixels."""
+    """The middles of all colours of 5 bits a channel.
+
+    Looking these up is faster than comparing pixels.
+    """
     return (np.indices((32, 32, 32)).reshape(3, -1).T * 8 + 4).astype(np.float32)
 
 
@@ -126,7 +129,7 @@ def stripes(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
 
 
 def blocks(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
-    """Pieces are missing: rectangles of one colour each hide a twentieth of the image, and up to a quarter."""
+    """Pieces are missing: rectangles of one colour each hide a twentieth to a quarter."""
     height, width = image.shape[:2]
     changed = image.copy()
     for _ in range(round(2 + 6 * strength)):

@@ -1,0 +1,249 @@
+"""Whom to believe: each part alone is what it is, the best one is found, and the answer says who it was."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.special import softmax
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from counting import CountingClassifier, count
+from memclf import MemoryClassifier, load, save
+from memclf.answers import AutoAnswer
+from memclf.answers.base import Opinions
+from memclf.answers.belief import PARTS, Belief, Sample, _Together, compare_beliefs, learn_belief
+from memclf.classifier.fit import FittedParts
+from memclf.classifier.folds import FoldPlan
+from memclf.classifier.held_out import FoldedFit, split_by_memories
+from memclf.similarity import RBFSimilarity
+
+PRIOR = np.array([0.6, 0.3, 0.1])
+
+
+def opinions(n=400, seed=0, local=1.0, memory=1.0, whole=1.0):
+    """Opinions about cases of three classes, and their classes; the numbers say how much each part knows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(3, n, p=PRIOR)
+
+    def about(knowledge):
+        return softmax(np.log(PRIOR) + 2 * knowledge * np.eye(3)[truth] + rng.normal(0, 1, (n, 3)), axis=1)
+
+    size = rng.integers(10, 60, n)
+    found = Opinions(about(local), about(memory), PRIOR, whole=about(whole), size=size, distance=rng.random(n))
+    return found, truth
+
+
+def sample(fold=0, shifted=False, **knowledge):
+    found, truth = opinions(seed=10 * fold + shifted, **knowledge)
+    return Sample(found, truth, np.full(len(truth), 1 / len(truth)), fold, shifted)
+
+
+# ------------------------------------------------------------------------------------------------------------ beliefs
+
+
+@pytest.mark.parametrize(("name", "part"), [("global", "whole"), ("local", "local"), ("labels", "memory")])
+def test_combine__a_part_alone__is_that_part(name, part):
+    found, _ = opinions()
+    assert PARTS[name].combine(found) == pytest.approx(getattr(found, part), abs=1e-9)
+
+
+def test_combine__two_parts__count_class_frequencies_once():
+    found, _ = opinions()
+    expected = found.whole * found.memory / PRIOR
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert Belief(1.0, 1.0).combine(found) == pytest.approx(expected, abs=1e-9)
+
+
+def test_combine__shrinkage__large_clusters_believe_their_own_classifier_more():
+    found, _ = opinions()
+    P = Belief(1.0, 0.0, shrinkage=20.0).combine(found)
+    share = (found.size / (found.size + 20))[:, None]
+    assert pytest.approx(share * found.local + (1 - share) * found.whole, abs=1e-9) == P
+
+
+def test_combine__class_that_was_not_learned__has_no_chance():
+    found, _ = opinions()
+    without = Opinions(found.local, found.memory, np.array([0.6, 0.4, 0.0]), whole=found.whole)
+    assert (Belief(1.0, 1.0).combine(without)[:, 2] == 0).all()
+
+
+def test_learn_belief__slope__is_that_of_the_loss():
+    together = _Together.of([sample(), sample(1, True)], Belief(1.0, 1.0, shrinkage=20.0), 0.5)
+    together = _Together(**{**vars(together), "strange": np.linspace(0, 2, len(together.truth))})
+    values = np.array([0.7, 0.4, 0.3, 0.2])
+    assert check_grad(lambda v: together.loss(v)[0], lambda v: together.loss(v)[1], values) < 1e-5
+
+
+@pytest.mark.parametrize(("knows", "power"), [("whole", "classifier"), ("memory", "labels")])
+def test_learn_belief__one_part_knows__the_other_hardly_counts(knows, power):
+    knowledge = {"local": 0.0, "memory": 0.0, "whole": 0.0, knows: 1.0}
+    belief = learn_belief([sample(fold, **knowledge) for fold in range(3)], 0.0)
+    powers = {"classifier": belief.classifier, "labels": belief.labels}
+    assert powers.pop(power) > 0.5
+    assert max(powers.values()) < 0.5
+
+
+def test_learn_belief__classifier_fails_on_shifted_cases__it_counts_for_less():
+    steady = [sample(fold, shifted) for fold in range(3) for shifted in (False, True)]
+    failing = [
+        sample(fold, shifted, whole=0.1 if shifted else 1.0, local=0.1) for fold in range(3) for shifted in (0, 1)
+    ]
+    assert learn_belief(failing, 0.0).classifier < learn_belief(steady, 0.0).classifier
+
+
+def test_compare_beliefs__both_know__together_is_best():
+    scores = compare_beliefs([sample(fold) for fold in range(3)], 0.0)
+    assert max(scores, key=scores.get) == "together"
+
+
+# ------------------------------------------------------------------------------------------------ fitted classifiers
+
+
+def stripes(n, seed, shift=0.0):
+    """Two columns: the first says the class in four stripes, the second says it too, unless it is shifted."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 4, n)
+    y = np.where(np.floor(x) % 2 == 1, "odd", "even")
+    return np.column_stack([x, (y == "odd") + rng.normal(0, 0.35, n) + shift]), y
+
+
+def look(case):
+    """What the expert looks at: the first number."""
+    return case[:1]
+
+
+def make(estimator, **settings):
+    given = {"n_memories": 12, "fallback": "nearest", "answer": "auto", "random_state": 0, **settings}
+    return MemoryClassifier(RBFSimilarity(gamma=20.0, features=look), estimator, **given)
+
+
+def second_column():
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def test_auto__similarity_knows_nothing__is_the_plain_model():
+    rng = np.random.default_rng(0)
+    X, y = stripes(300, 0)
+    X[:, 0] = rng.uniform(0, 4, 300)
+    clf = make(second_column(), min_cluster_size=40).fit(X, y)
+    assert clf.answer_.believed_ == "global"
+    new = stripes(50, 1)[0]
+    assert clf.predict(new).tolist() == clf.global_.predict(new).tolist()
+    found = clf.explain(new[:1])[0]
+    assert found.answered_by == "global"
+    assert "the global LogisticRegression says" in found.sentence
+
+
+def test_auto__estimator_knows_nothing__is_stage_one_and_asks_no_classifier(tmp_path):
+    X, y = stripes(300, 0)
+    log = str(tmp_path / "log")
+    clf = make(CountingClassifier(log), answer=AutoAnswer(competence=None)).fit(X, y)
+    clf.answer_.believed_, clf.answer_.belief_ = "labels", PARTS["labels"]
+    count(log)
+    new = stripes(50, 1)[0]
+    said = clf.predict(new)
+    assert not count(log)
+    stage_one = MemoryClassifier(clf.similarity, n_memories=12, fallback="nearest", answer="labels", random_state=0)
+    assert said.tolist() == stage_one.fit(X, y).predict(new).tolist()
+
+
+def test_auto__useless_estimator__labels_are_believed():
+    X, y = stripes(300, 0)
+    clf = make(DummyClassifier(strategy="prior")).fit(X, y)
+    assert clf.answer_.believed_ in ("labels", "together")
+    scores = clf.answer_.scores_
+    assert scores["labels"] > scores["global"] + 0.2
+    assert clf.score(*stripes(300, 1)) > 0.8
+
+
+def test_auto__both_know_something__no_worse_than_either():
+    X, y = stripes(600, 0)
+    clf = make(second_column()).fit(X, y)
+    test = stripes(2000, 1)
+    parts = [make(second_column(), answer=answer).fit(X, y).score(*test) for answer in ("labels", "local")]
+    assert clf.score(*test) > max(*parts, clf.global_.score(*test)) - 0.015
+
+
+def test_auto__classifier_is_fooled_by_a_shift__labels_hold():
+    X, y = stripes(600, 0)
+    clf = make(second_column()).fit(X, y)
+    drifted = stripes(1000, 2, shift=1.5)
+    assert clf.score(*drifted) > clf.global_.score(*drifted) + 0.1
+
+
+def test_auto__explanation__says_who_is_believed_and_why():
+    X, y = stripes(300, 0)
+    clf = make(second_column()).fit(X, y)
+    said = clf.explain(X[:1])[0].sentence
+    assert "believed: " in said
+    assert "right on held-out and shifted training cases: the global classifier" in said
+
+
+def test_auto__saved_and_loaded__answers_the_same(tmp_path):
+    X, y = stripes(200, 0)
+    clf = make(second_column(), unknown_rate=0.1, fallback="unknown").fit(X, y)
+    save(clf, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.answer_.belief_ == clf.answer_.belief_
+    assert again.predict(X).tolist() == clf.predict(X).tolist()
+
+
+def test_auto__metric__rare_class_is_found_more_often():
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(800) < 0.12, "rare", "common")
+    X = np.column_stack([rng.normal(y == "rare", 1.0), rng.normal(y == "rare", 1.0)])
+    found = {}
+    for metric in ("accuracy", "balanced_accuracy"):
+        clf = make(second_column(), answer=AutoAnswer(metric=metric)).fit(X[:400], y[:400])
+        said = clf.predict(X[400:])
+        found[metric] = (said[y[400:] == "rare"] == "rare").mean()
+    assert found["balanced_accuracy"] > found["accuracy"] + 0.2
+
+
+def test_auto__cases_that_cannot_be_changed__learns_from_held_out_memories():
+    texts = [f"{'ab' if i % 2 else 'ba'} {i % 7}" for i in range(60)]
+    y = [i % 2 for i in range(60)]
+
+    def alike(a, b):
+        return float(a[:2] == b[:2]) * 0.5 + 0.5 * (a[-1] == b[-1])
+
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    estimator = make_pipeline(CountVectorizer(analyzer="char"), LogisticRegression())
+    clf = MemoryClassifier(alike, estimator, n_memories=6, answer="auto", fallback="nearest", random_state=0)
+    assert clf.fit(texts, y).score(texts, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"metric": "f1"}, "metric must be one of 'accuracy', .*; got 'f1'"), ({"competence": "x"}, "competence must be")],
+)
+def test_auto__parameters_that_mean_nothing__are_refused(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        make(second_column(), answer=AutoAnswer(**wrong)).fit(*stripes(60, 0))
+
+
+def test_split_by_memories__groups__are_never_on_both_sides():
+    X, y = stripes(200, 0)
+    groups = np.arange(200) % 20
+    clf = make(second_column()).fit(X, y, groups=groups)
+    parts: FittedParts = clf._parts
+    from memclf.cases import Cases
+    from memclf.classifier.constraints import check_settings
+    from memclf.classifier.fit import TrainingData
+
+    data = TrainingData(Cases.of(X), y, None, {})
+    fit = FoldedFit(check_settings(clf.get_params(deep=False)), data, FoldPlan.create(3, groups, 200), parts, 0, False)
+    pairs = split_by_memories(fit)
+    for rest, held in pairs:
+        assert not set(groups[rest]) & set(groups[held])
+        assert not set(clf.labels_[rest]) & set(clf.labels_[held])
+
+
+def test_belief__names_what_takes_part():
+    asked = {name: (each.asks_local, each.asks_global) for name, each in PARTS.items()}
+    assert asked == {"global": (False, True), "local": (True, False), "labels": (False, False)}
+    both = Belief(1.0, 0.5, shrinkage=20.0)
+    assert (both.asks_local, both.asks_global) == (True, True)

@@ -1,0 +1,82 @@
+"""How many memories to take: the curve of held-out scores, and what `n_memories="auto"` makes of it."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from memclf import MemoryClassifier, load, save, search_curve
+from memclf.classifier import CurvePoint, SearchCurve
+from memclf.similarity import Precomputed, RBFSimilarity
+
+
+def stripes(n=240, seed=0):
+    x = np.random.default_rng(seed).uniform(0, 6, n)
+    return x[:, None], np.floor(x).astype(int) % 2
+
+
+def make(**settings):
+    given = {"answer": "labels", "random_state": 0, **settings}
+    return MemoryClassifier(RBFSimilarity(gamma=10.0), LogisticRegression(), **given)
+
+
+def test_search_curve__six_stripes__two_memories_are_too_few():
+    curve = search_curve(make(), *stripes(), [2, 12, 24])
+    assert [point.n_memories for point in curve.points] == [2, 12, 24]
+    assert curve.points[0].score < 0.8 < curve.best.score
+    assert curve.best.n_memories > 2
+    assert min(point.behind for point in curve.points) == 0
+
+
+@pytest.mark.parametrize("answer", ["local", "labels", "product", "auto"])
+def test_search_curve__any_rule__scores_are_shares(answer):
+    curve = search_curve(make(answer=answer, min_cluster_size=10), *stripes(), [2, 10])
+    for point in curve.points:
+        assert 0 <= point.score <= 1
+        assert 0 <= point.coverage <= 1
+        assert 0 <= point.unknown <= 1
+
+
+def test_search_curve__more_memories__cover_more_and_leave_less_unknown():
+    few, many = search_curve(make(), *stripes(), [2, 24]).points
+    assert many.coverage > few.coverage
+    assert many.unknown < few.unknown
+
+
+def test_best__several_within_one_standard_error__has_fewest_memories():
+    points = [
+        CurvePoint(2, 0.7, 0.2, 0.02, 1, 0),
+        CurvePoint(5, 0.89, 0.01, 0.02, 1, 0),
+        CurvePoint(9, 0.9, 0, 0, 1, 0),
+    ]
+    assert SearchCurve(tuple(points)).best.n_memories == 5
+
+
+def test_auto__fit__takes_the_best_of_the_curve_and_keeps_it(tmp_path):
+    X, y = stripes()
+    clf = make(n_memories="auto").fit(X, y)
+    assert len(clf.memory_indices_) == clf.search_curve_.best.n_memories
+    assert clf.search_curve_.best == search_curve(make(), X, y).best
+    save(clf, tmp_path / "model")
+    assert load(tmp_path / "model").search_curve_ == clf.search_curve_
+    assert make(n_memories=5).fit(X, y).search_curve_ is None
+
+
+def test_curve__shown__as_text_table_and_picture():
+    pytest.importorskip("matplotlib").use("agg")
+    curve = search_curve(make(), *stripes(), [2, 12])
+    assert str(curve).count("fewest within one standard error") == 1
+    assert curve.to_frame()["n_memories"].tolist() == [2, 12]
+    assert curve.plot().get_xlabel() == "memories"
+
+
+@pytest.mark.parametrize("numbers", [[], [0, 3], [500]])
+def test_search_curve__numbers_that_cannot_be__are_refused(numbers):
+    with pytest.raises(ValueError, match="numbers of memories must be from 1 to 160"):
+        search_curve(make(), *stripes(), numbers)
+
+
+def test_auto__matrix_of_similarities__is_refused():
+    X, y = stripes(60)
+    S = np.exp(-np.abs(X - X.T))
+    with pytest.raises(ValueError, match="cannot be chosen for a matrix"):
+        MemoryClassifier(Precomputed(), n_memories="auto", answer="labels").fit(S, y)

@@ -21,6 +21,7 @@ SETTINGS = {
     "local": {},
     "product": {"answer": "product", "cv": 3},
     "energy": {"answer": ProductAnswer(competence="energy")},
+    "auto": {"answer": "auto"},
     "unknown rate": {"answer": "product", "unknown_rate": 0.2},
     "global fallback": {"fallback": "global"},
     "one memory": {"n_memories": 1},

@@ -17,19 +17,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from earn_data import DATASETS
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
+from earn_data import DATASETS
 from memclf import MemoryClassifier
 from memclf.answers import AutoAnswer
+from memclf.answers.base import balance_probabilities
 from memclf.routing.thresholds import distance
 
 SEEDS = (0, 1, 2)
 LEAST = 50  # cases of a cluster with a classifier of its own
 PARTS = ("plain", "stage 1", "paper")
+BALANCES = (0.5, 1.0)  # controls: the plain model with rare classes weighed up, as auto may do it
 
 
 def forest(seed: int) -> Any:
@@ -62,6 +64,7 @@ def contenders(data: Any, n: int, seed: int) -> dict[str, Callable[[], Any]]:
         "plain": forest(seed),
     }
     rules = {"stage 1": "labels", "paper": "local", "product": "product", "auto": AutoAnswer()}
+    rules |= {f"auto, {metric}": AutoAnswer(metric) for metric in ("accuracy", "balanced_accuracy")}
     made: dict[str, Callable[[], Any]] = {}
     for name, estimator in plain.items():
         made[name] = lambda estimator=estimator: make_pipeline(data.preprocess(), estimator)
@@ -124,23 +127,31 @@ def measure(name: str, seed: int) -> Iterator[dict[str, Any]]:
         began = time.perf_counter()
         model.fit(split.X_train, split.y_train, **groups)
         row: dict[str, Any] = {"data": name, "seed": seed, "contender": contender, "fit": time.perf_counter() - began}
-        for part, (X, y) in parts.items():
-            P = model.predict_proba(X)
-            said = model.classes_[P.argmax(axis=1)]
-            row[part] = {
-                "truth": np.asarray(y).astype(str).tolist(),
-                "right": (said == y).astype(int).tolist(),
-                "confidence": np.round(P.max(axis=1), 4).tolist(),
-            }
+        chances = {part: model.predict_proba(X) for part, (X, _) in parts.items()}
+        if contender == "plain":
+            common = np.unique(split.y_train, return_counts=True)[1] / len(split.y_train)
+            for balance in BALANCES:
+                weighed = {part: balance_probabilities(P, common, balance) for part, P in chances.items()}
+                control = {**row, "contender": f"plain, balance {balance:g}"}
+                yield {**control, **{part: count(model.classes_, P, parts[part][1]) for part, P in weighed.items()}}
+        row |= {part: count(model.classes_, P, parts[part][1]) for part, P in chances.items()}
         if split.X_unseen is not None:
             strange = {}
             for part, X in {"test": split.X_test, "unseen": split.X_unseen}.items():
                 strange[part] = np.round(strangeness(model, X, model.predict_proba(X)), 5).tolist()
             row["strangeness"] = strange
-        if contender == "auto":
+        if contender.startswith("auto"):
+            row["balance"] = model.answer_.balance_
             row["believed"], row["scores"] = model.answer_.believed_, model.answer_.scores_
             row["belief"] = str(model.answer_.belief_)
         yield row
+
+
+def count(classes: np.ndarray, P: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """For each case of a test part its class, whether the answer is right, and how sure it is."""
+    right = classes[P.argmax(axis=1)] == y
+    confidence = np.round(P.max(axis=1), 4)
+    return {"truth": y.astype(str).tolist(), "right": right.astype(int).tolist(), "confidence": confidence.tolist()}
 
 
 def run(out: Path, names: list[str], seeds: list[int]) -> None:

@@ -13,7 +13,7 @@ from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
 from memclf.answers.base import Opinions
-from memclf.answers.belief import PARTS, Belief, Sample, _Together, compare_beliefs, learn_belief
+from memclf.answers.belief import PARTS, Belief, Sample, _Together, choose, learn_belief, try_beliefs
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, split_by_memories
@@ -93,9 +93,18 @@ def test_learn_belief__classifier_fails_on_shifted_cases__it_counts_for_less():
     assert learn_belief(failing, 0.0).classifier < learn_belief(steady, 0.0).classifier
 
 
-def test_compare_beliefs__both_know__together_is_best():
-    scores = compare_beliefs([sample(fold) for fold in range(3)], 0.0)
-    assert max(scores, key=scores.get) == "together"
+def test_try_beliefs__both_know__together_is_best():
+    trials = try_beliefs([sample(fold) for fold in range(3)], 0.0, (0.0,))
+    assert choose(trials, "accuracy").name == "together"
+
+
+def test_choose__both__gives_away_hardly_any_accuracy():
+    trials = try_beliefs([sample(fold) for fold in range(3)], 0.5, (0.0, 0.25, 0.5, 0.75, 1.0))
+    best = max(each.accuracy[0] for each in trials)
+    chosen = choose(trials, "both")
+    assert chosen.accuracy[0] >= best - 0.01
+    assert chosen.balanced[0] >= choose(trials, "accuracy").balanced[0]
+    assert choose(trials, "balanced_accuracy").balance > 0.25
 
 
 # ------------------------------------------------------------------------------------------------ fitted classifiers

@@ -24,10 +24,11 @@ from memclf.answers.belief import (
     NEVER,
     PARTS,
     Sample,
-    compare_beliefs,
+    choose,
     learn_belief,
     mix_classifiers,
     pick_labels,
+    try_beliefs,
 )
 from memclf.answers.local import list_classes, name_classifier
 from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange
@@ -37,8 +38,8 @@ from memclf.local.competence import Calibration, detector_for
 from memclf.routing import Routes
 from memclf.similarity.base import compare_memories, describe
 
-#: What the user wants to be good at -> how far rare classes are weighed up.
-METRICS = {"accuracy": 0.0, "both": 0.5, "balanced_accuracy": 1.0}
+#: What the user wants to be good at -> how far rare classes may be weighed up; the powers are learned for the middle.
+METRICS = {"accuracy": (0.0,), "both": (0.0, 0.25, 0.5, 0.75, 1.0), "balanced_accuracy": (0.5, 0.75, 1.0)}
 #: Who may be believed -> how a sentence calls it.
 NAMES = {
     "global": "the global classifier",
@@ -56,7 +57,8 @@ class AutoAnswer(ProductAnswer):
     Parameters
     ----------
     metric : "accuracy", "balanced_accuracy" or "both"
-        What the answers should be good at. Rare classes are weighed up for the second, and half as far for "both".
+        What the answers should be good at. For the second, rare classes are weighed up. "both": as far as costs no
+        more than one point of accuracy on held-out cases.
     competence : "mahalanobis", "neighbours", "energy", Detector or None
         How to measure whether a local classifier may be trusted on a case; see `memclf.local.competence`.
 
@@ -67,9 +69,11 @@ class AutoAnswer(ProductAnswer):
         memories (stage 1 alone), or a product.
     belief_ : Belief
         The powers in the product.
+    balance_ : float
+        How far rare classes are weighed up, from 0 to 1.
     scores_ : dict
-        Of each of the four the share of right answers on held-out cases, half of them shifted. With `metric`
-        "balanced_accuracy" rare classes count as much as common ones.
+        Of each of the four the `metric` on held-out cases, the mean of those as they are and shifted ones; "both" is
+        the mean of accuracy and balanced accuracy.
     detectors_, calibration_, strange_rate_
         As in `ProductAnswer`.
     distances_ : Calibration
@@ -85,8 +89,8 @@ class AutoAnswer(ProductAnswer):
 
     @property
     def balance(self) -> float:  # type: ignore[override]
-        """How far rare classes are weighed up, from 0 to 1."""
-        return METRICS[self.metric]
+        """How far rare classes are weighed up, from 0 to 1; before the fit, about as far as will be."""
+        return float(vars(self).get("balance_", np.median(METRICS[self.metric])))
 
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
@@ -132,10 +136,14 @@ class AutoAnswer(ProductAnswer):
             strange = np.concatenate([each.strangeness[0] for each in plain])
             self.calibration_ = Calibration.of(strange, None if groups is None else groups[rows])
         self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
-        samples = self._samples(held, codes, weight)
-        self.scores_ = compare_beliefs(samples, self.balance)
-        self.believed_ = max(self.scores_, key=self.scores_.__getitem__)
-        self.belief_ = PARTS[self.believed_] if self.believed_ in PARTS else learn_belief(samples, self.balance)
+        samples, middle = self._samples(held, codes, weight), float(np.median(METRICS[self.metric]))
+        trials = try_beliefs(samples, middle, METRICS[self.metric])
+        best = choose(trials, self.metric)
+        self.believed_, self.balance_ = best.name, best.balance
+        self.scores_ = {
+            name: choose([t for t in trials if t.name == name], self.metric).score(self.metric) for name in NAMES
+        }
+        self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples, middle)
         return self
 
     def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None) -> list[Sample]:
@@ -149,7 +157,7 @@ class AutoAnswer(ProductAnswer):
                     rows = np.flatnonzero(_left(opinions, codes, each.rows) >= MOSTLY)
                 told = self.compare_with_usual(opinions, strange).take(rows)
                 found.append(Sample(told, codes[each.rows][rows], own[rows], fold, each.far or number > 0))
-        return _share_out(found, self.balance)
+        return _share_out(found)
 
     def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
         """The opinions with strangeness and distance beyond the usual."""
@@ -248,14 +256,13 @@ def _left(opinions: Opinions, codes: Array, rows: Array) -> Array:
     return np.asarray((opinions.prior / np.maximum(overall, np.finfo(float).tiny))[codes[rows]])
 
 
-def _share_out(samples: list[Sample], balance: float) -> list[Sample]:
+def _share_out(samples: list[Sample]) -> list[Sample]:
     """Weights under which cases as they are count as much as all shifted ones together."""
-    weighed = [each.weighed(1.0, balance) for each in samples]
-    total = {kind: sum(float(each.weight.sum()) for each in weighed if each.shifted == kind) for kind in (False, True)}
+    total = {kind: sum(float(each.weight.sum()) for each in samples if each.shifted == kind) for kind in (False, True)}
     kept = []
-    for each in weighed:
+    for each in samples:
         if len(each.truth):
-            step = max(1, len(each.truth) * len(weighed) // (2 * ENOUGH))  # fewer cases tell four numbers as well
+            step = max(1, len(each.truth) * len(samples) // (2 * ENOUGH))  # fewer cases tell four numbers as well
             rows = np.arange(0, len(each.truth), step)
             weight = each.weight[rows] * step / total[each.shifted]
             kept.append(replace(each, opinions=each.opinions.take(rows), truth=each.truth[rows], weight=weight))

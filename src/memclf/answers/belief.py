@@ -6,17 +6,15 @@ know of the frequencies must not count twice. Powers of the two ratios are multi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from memclf._numbers import Array
-from memclf.answers.base import FLOOR, Opinions
+from memclf.answers.base import FLOOR, Opinions, balance_probabilities
 
 ALONE = 0.0  # cases that a cluster is short of: none, the local classifier answers alone
 NEVER = np.inf  # all clusters are too small: the global classifier answers alone
@@ -25,6 +23,7 @@ CLOSENESSES = (4.0, 16.0, NEVER)
 PULL = 1.0  # strength with which powers are drawn to a half, and fading to none
 MOST = 3.0  # no power or rate is larger
 FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
+GIVEN_AWAY = 0.01  # accuracy that may be given away for balanced accuracy
 ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
 
 
@@ -123,7 +122,7 @@ class Sample:
     truth : ndarray
         Positions of the true classes.
     weight : ndarray
-        Of each case; those of a kind of cases add up to the share of the kind.
+        Of each case; those of cases as they are add up to as much as those of shifted ones.
     fold : int
         The fold in which they were held out.
     shifted : bool
@@ -136,10 +135,9 @@ class Sample:
     fold: int
     shifted: bool
 
-    def weighed(self, share: float, balance: float) -> Sample:
-        """The same sample, of which each case weighs its share divided by how common its class is."""
-        common = np.maximum(self.opinions.prior, FLOOR)[self.truth] ** balance
-        return replace(self, weight=share * self.weight / common)
+    def weights(self, balance: float) -> Array:
+        """The cases' weights divided by how common their classes are, to the power of `balance`."""
+        return np.asarray(self.weight / np.maximum(self.opinions.prior, FLOOR)[self.truth] ** balance)
 
 
 def learn_belief(samples: list[Sample], balance: float) -> Belief:
@@ -190,7 +188,7 @@ class _Together:
             strange = np.zeros(n) if told.excess is None else told.excess
             far = np.zeros(n) if told.distance is None else told.distance
             fixed = np.broadcast_to(fixed, told.memory.shape)
-            columns.append((fixed, *_ratios(told, belief), strange, far, each.truth, each.weight))
+            columns.append((fixed, *_ratios(told, belief), strange, far, each.truth, each.weights(balance)))
         fixed, classifier, labels, strange, far, truth, weight = (np.concatenate(c) for c in zip(*columns, strict=True))
         answerable = np.isfinite(fixed[np.arange(len(truth)), truth])  # a class that was left out has no chance
         parts = (fixed, classifier, labels, np.minimum(strange, FARTHEST), np.minimum(far, FARTHEST), truth, weight)
@@ -221,27 +219,63 @@ def _named(values: Array) -> dict[str, float]:
     return dict(zip(("classifier", "labels", "strangeness", "distance"), map(float, values), strict=True))
 
 
-def score(belief: Belief, sample: Sample, balance: float) -> Array:
-    """For each case of a sample its weight if the belief answers it rightly, else 0."""
-    P = belief.combine(sample.opinions) / np.maximum(sample.opinions.prior, FLOOR) ** balance
-    return np.asarray(sample.weight * (P.argmax(axis=1) == sample.truth))
+@dataclass(frozen=True)
+class Trial:
+    """What a belief gives on held-out cases, with rare classes weighed up by `balance`.
 
-
-def compare_beliefs(samples: list[Sample], balance: float) -> dict[str, Any]:
-    """For each part, and for all together, the share of held-out cases that it answers rightly.
-
-    "together" is learned without the fold that it is scored on.
+    Attributes
+    ----------
+    name : str
+        A name of `PARTS`, or "together".
+    balance : float
+    accuracy, balanced : ndarray of shape (kinds,)
+        Of the cases as they are and, if there are any, of the shifted ones.
     """
-    folds = sorted({each.fold for each in samples})
-    found = dict.fromkeys((*PARTS, "together"), 0.0)
-    total = sum(float(each.weight.sum()) for each in samples)
-    for fold, own in _by_fold(samples, folds):
-        rest = [each for each in samples if each.fold != fold] or samples
-        for name, belief in {**PARTS, "together": learn_belief(rest, balance)}.items():
-            found[name] += sum(float(score(belief, each, balance).sum()) for each in own) / total
+
+    name: str
+    balance: float
+    accuracy: Array
+    balanced: Array
+
+    def score(self, metric: str) -> float:
+        """One number: the mean over the kinds of cases, and with "both" over accuracy and balanced accuracy."""
+        wanted = {"accuracy": [self.accuracy], "balanced_accuracy": [self.balanced]}
+        return float(np.mean(wanted.get(metric, [self.accuracy, self.balanced])))
+
+
+def try_beliefs(samples: list[Sample], balance: float, balances: tuple[float, ...]) -> list[Trial]:
+    """Each part alone, and all together, with rare classes weighed up in several ways.
+
+    "together" is learned without the fold that it is tried on.
+    """
+    learned = {}
+    for fold in {each.fold for each in samples}:
+        rest = [each for each in samples if each.fold != fold]
+        learned[fold] = learn_belief(rest or samples, balance)
+    found = []
+    for name in (*PARTS, "together"):
+        chances = [PARTS.get(name, learned[each.fold]).combine(each.opinions) for each in samples]
+        found += [_try(name, samples, chances, each) for each in balances]
     return found
 
 
-def _by_fold(samples: list[Sample], folds: list[int]) -> Iterator[tuple[int, list[Sample]]]:
-    for fold in folds:
-        yield fold, [each for each in samples if each.fold == fold]
+def _try(name: str, samples: list[Sample], chances: list[Array], balance: float) -> Trial:
+    accuracy, balanced = [], []
+    for shifted in sorted({each.shifted for each in samples}):
+        rows = [(each, P) for each, P in zip(samples, chances, strict=True) if each.shifted == shifted]
+        said = [balance_probabilities(P, each.opinions.prior, balance).argmax(axis=1) for each, P in rows]
+        truth, weight = (np.concatenate([getattr(each, part) for each, _ in rows]) for part in ("truth", "weight"))
+        right = np.concatenate(said) == truth
+        accuracy.append(np.average(right, weights=weight))
+        own = [np.average(right[truth == c], weights=weight[truth == c]) for c in np.unique(truth)]
+        balanced.append(np.mean(own))
+    return Trial(name, balance, np.array(accuracy), np.array(balanced))
+
+
+def choose(trials: list[Trial], metric: str) -> Trial:
+    """The best trial. With "both", of those that give away hardly any accuracy of the most accurate."""
+    allowed = trials
+    if metric == "both":
+        best = np.max([each.accuracy for each in trials], axis=0)
+        allowed = [each for each in trials if (each.accuracy >= best - GIVEN_AWAY).all()] or trials
+    return max(allowed, key=lambda each: each.score(metric))

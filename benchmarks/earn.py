@@ -64,7 +64,6 @@ def contenders(data: Any, n: int, seed: int) -> dict[str, Callable[[], Any]]:
         "plain": forest(seed),
     }
     rules = {"stage 1": "labels", "paper": "local", "product": "product", "auto": AutoAnswer()}
-    rules |= {f"auto, {metric}": AutoAnswer(metric) for metric in ("accuracy", "balanced_accuracy")}
     made: dict[str, Callable[[], Any]] = {}
     for name, estimator in plain.items():
         made[name] = lambda estimator=estimator: make_pipeline(data.preprocess(), estimator)

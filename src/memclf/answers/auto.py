@@ -38,7 +38,7 @@ from memclf.local.competence import Calibration, detector_for
 from memclf.routing import Routes
 from memclf.similarity.base import compare_memories, describe
 
-#: What the user wants to be good at -> how far rare classes may be weighed up; the powers are learned for the middle.
+#: What the user wants to be good at -> how far rare classes may be weighed up.
 METRICS = {"accuracy": (0.0,), "both": (0.0, 0.25, 0.5, 0.75, 1.0), "balanced_accuracy": (0.5, 0.75, 1.0)}
 #: Who may be believed -> how a sentence calls it.
 NAMES = {
@@ -136,14 +136,14 @@ class AutoAnswer(ProductAnswer):
             strange = np.concatenate([each.strangeness[0] for each in plain])
             self.calibration_ = Calibration.of(strange, None if groups is None else groups[rows])
         self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
-        samples, middle = self._samples(held, codes, weight), float(np.median(METRICS[self.metric]))
-        trials = try_beliefs(samples, middle, METRICS[self.metric])
+        samples = self._samples(held, codes, weight)
+        trials = try_beliefs(samples, METRICS[self.metric])
         best = choose(trials, self.metric)
         self.believed_, self.balance_ = best.name, best.balance
         self.scores_ = {
             name: choose([t for t in trials if t.name == name], self.metric).score(self.metric) for name in NAMES
         }
-        self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples, middle)
+        self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples)
         return self
 
     def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None) -> list[Sample]:

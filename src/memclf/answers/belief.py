@@ -2,6 +2,10 @@
 
 A classifier's opinion counts as a ratio to the class frequencies, and so do the labels of the memories: what both
 know of the frequencies must not count twice. Powers of the two ratios are multiplied, and the frequencies count once.
+
+The larger power is 1. Otherwise shifted cases, on which all parts fail, would make both powers small: it is likeliest
+then that the commonest class is the true one, and rare classes would never be answered. That no part knows much is
+said by temperatures instead, one for cases as they are and one for shifted ones, which change no answer.
 """
 
 from __future__ import annotations
@@ -19,9 +23,10 @@ from memclf.answers.base import FLOOR, Opinions, balance_probabilities
 ALONE = 0.0  # cases that a cluster is short of: none, the local classifier answers alone
 NEVER = np.inf  # all clusters are too small: the global classifier answers alone
 SHRINKAGES = (ALONE, 20.0, 80.0, NEVER)
-CLOSENESSES = (4.0, 16.0, NEVER)
-PULL = 1.0  # strength with which powers are drawn to a half, and fading to none
-MOST = 3.0  # no power or rate is larger
+CLOSENESSES = (16.0, NEVER)
+PULL = 1.0  # strength with which both powers are drawn to 1, and fading to none
+MOST = 3.0  # no rate is larger
+HOTTEST = 3.0  # logarithm of the largest temperature
 FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
 GIVEN_AWAY = 0.01  # accuracy that may be given away for balanced accuracy
 ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
@@ -34,7 +39,7 @@ class Belief:
     Attributes
     ----------
     classifier, labels : float
-        The powers of the classifier and of the memories' labels.
+        The powers of the classifier and of the memories' labels; the larger is 1.
     strangeness, distance : float
         The rates at which they fade: the classifier with strangeness, the labels with distance.
     shrinkage : float
@@ -42,6 +47,8 @@ class Belief:
         classifier's. 0: local alone; infinite: global alone.
     closeness : float
         A memory's labels weigh (its similarity / the largest similarity) to this power; infinite: the nearest alone.
+    temperature : float
+        Makes the probabilities of cases like the training cases honest; no answer depends on it.
     """
 
     classifier: float
@@ -50,6 +57,7 @@ class Belief:
     distance: float = 0.0
     shrinkage: float = NEVER
     closeness: float = NEVER
+    temperature: float = 1.0
 
     @property
     def asks_local(self) -> bool:
@@ -70,12 +78,10 @@ class Belief:
 
     def combine(self, opinions: Opinions) -> Array:
         """Probabilities of shape (cases, classes); classes without training cases have none."""
-        return np.asarray(softmax(self._scores(*_ratios(opinions, self), opinions), axis=1))
-
-    def _scores(self, classifier: Array, labels: Array, opinions: Opinions) -> Array:
+        classifier, labels = _ratios(opinions, self)
         first, second = self.powers(opinions)
         scores = _log(opinions.prior) + first[:, None] * classifier + second[:, None] * labels
-        return np.where(opinions.prior > 0, scores, -np.inf)
+        return np.asarray(softmax(np.where(opinions.prior > 0, scores / self.temperature, -np.inf), axis=1))
 
 
 #: The parts by themselves: each is one of the opinions as it is.
@@ -135,88 +141,102 @@ class Sample:
     fold: int
     shifted: bool
 
-    def weights(self, balance: float) -> Array:
-        """The cases' weights divided by how common their classes are, to the power of `balance`."""
-        return np.asarray(self.weight / np.maximum(self.opinions.prior, FLOOR)[self.truth] ** balance)
 
-
-def learn_belief(samples: list[Sample], balance: float) -> Belief:
-    """The belief under which held-out cases are likeliest, rare classes weighed up by `balance`."""
+def learn_belief(samples: list[Sample]) -> Belief:
+    """The belief under which held-out cases are likeliest."""
     first = samples[0].opinions
     shrinkages = [each for each in SHRINKAGES if first.size is not None or each == NEVER]
     closenesses = [each for each in CLOSENESSES if first.nearby is not None or each == NEVER]
-    found = [_fit_powers(samples, balance, *pair) for pair in product(shrinkages, closenesses)]
+    found = [_fit_powers(samples, *pair) for pair in product(shrinkages, closenesses)]
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def _fit_powers(samples: list[Sample], balance: float, shrinkage: float, closeness: float) -> tuple[float, Belief]:
+def _fit_powers(samples: list[Sample], shrinkage: float, closeness: float) -> tuple[float, Belief]:
     """The best powers and rates for one way to mix classifiers and memories, and their loss."""
     plain = Belief(1.0, 1.0, shrinkage=shrinkage, closeness=closeness)
-    together = _Together.of(samples, plain, balance)
+    together = _Together.of(samples, plain)
     pull = PULL / len(together.truth)
-    middle = np.array([0.5, 0.5, 0.0, 0.0])
+    pulled = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
 
     def loss(values: Array) -> tuple[float, Array]:
         value, slope = together.loss(values)
-        apart = values - middle
-        return value + pull * float(apart @ apart), slope + 2 * pull * apart
+        return value + pull * float(pulled @ values**2), slope + 2 * pull * pulled * values
 
-    bounds = [(0.0, MOST), (0.0, MOST), (0.0, MOST if together.strange.any() else 0.0), (0.0, MOST)]
-    begin = np.clip([0.5, 0.5, 0.1, 0.1], *np.transpose(bounds))
-    found = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
-    return float(found.fun), replace(plain, **_named(found.x))
+    rates = [(0.0, MOST if together.strange.any() else 0.0), (0.0, MOST)]
+    bounds = [(-1.0, 1.0), *rates, (-1.0, HOTTEST), (-1.0, HOTTEST)]
+    found = []
+    for tilt in (-0.5, 0.5):  # the loss has a kink where both powers are 1
+        begin = np.clip([tilt, 0.1, 0.1, 0.0, 0.0], *np.transpose(bounds))
+        found.append(minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B"))
+    best = min(found, key=lambda each: float(each.fun))
+    tilt, strangeness, distance, heat = map(float, best.x[:4])
+    first, second = _powers(tilt)
+    names = {"classifier": first, "labels": second, "strangeness": strangeness, "distance": distance}
+    return float(best.fun), replace(plain, temperature=float(np.exp(heat)), **names)
+
+
+def _powers(tilt: float) -> tuple[float, float]:
+    """The powers of classifier and labels: -1 is the labels alone, 1 the classifier alone."""
+    return min(1.0, 1.0 + tilt), min(1.0, 1.0 - tilt)
 
 
 @dataclass(frozen=True)
 class _Together:
-    """All samples in one table, for the loss of powers and rates."""
+    """All samples in one table, for the loss of powers, rates and temperatures."""
 
-    fixed: Array  # what counts whatever the powers are: class frequencies, rare classes weighed up
+    prior: Array  # logarithms of the class frequencies
     classifier: Array
     labels: Array
     strange: Array
     far: Array
     truth: Array
     weight: Array
+    shifted: Array
 
     @classmethod
-    def of(cls, samples: list[Sample], belief: Belief, balance: float) -> _Together:
+    def of(cls, samples: list[Sample], belief: Belief) -> _Together:
         columns = []
         for each in samples:
             told, n = each.opinions, len(each.truth)
-            fixed = np.where(told.prior > 0, (1 - balance) * _log(told.prior), -np.inf)
-            strange = np.zeros(n) if told.excess is None else told.excess
-            far = np.zeros(n) if told.distance is None else told.distance
-            fixed = np.broadcast_to(fixed, told.memory.shape)
-            columns.append((fixed, *_ratios(told, belief), strange, far, each.truth, each.weights(balance)))
-        fixed, classifier, labels, strange, far, truth, weight = (np.concatenate(c) for c in zip(*columns, strict=True))
-        answerable = np.isfinite(fixed[np.arange(len(truth)), truth])  # a class that was left out has no chance
-        parts = (fixed, classifier, labels, np.minimum(strange, FARTHEST), np.minimum(far, FARTHEST), truth, weight)
-        return cls(*(part[answerable] for part in parts))
+            prior = np.where(told.prior > 0, _log(told.prior), -np.inf)
+            strange = np.zeros(n) if told.excess is None else np.minimum(told.excess, FARTHEST)
+            far = np.zeros(n) if told.distance is None else np.minimum(told.distance, FARTHEST)
+            rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), strange, far)
+            columns.append((*rows, each.truth, each.weight, np.full(n, each.shifted)))
+        found = [np.concatenate(column) for column in zip(*columns, strict=True)]
+        answerable = np.isfinite(
+            found[0][np.arange(len(found[5])), found[5]]
+        )  # a class that was left out has no chance
+        return cls(*(column[answerable] for column in found))
 
     def loss(self, values: Array) -> tuple[float, Array]:
-        """Mean of minus the logarithm of the true class's probability, and its slope."""
-        first, second = np.exp(-values[2] * self.strange), np.exp(-values[3] * self.far)
-        scores = self.fixed + (values[0] * first)[:, None] * self.classifier
-        scores += (values[1] * second)[:, None] * self.labels
-        logs, rows, total = log_softmax(scores, axis=1), np.arange(len(self.truth)), self.weight.sum()
-        chances = np.exp(logs)
+        """Mean of minus the logarithm of the true class's probability, and its slope.
+
+        `values` are the tilt between the powers, the two rates, and the logarithms of the two temperatures.
+        """
+        powers = _powers(float(values[0]))
+        first, second = powers[0] * np.exp(-values[1] * self.strange), powers[1] * np.exp(-values[2] * self.far)
+        scores = self.prior + first[:, None] * self.classifier + second[:, None] * self.labels
+        cold = np.exp(-np.where(self.shifted, values[4], values[3]))
+        logs, rows, total = log_softmax(scores * cold[:, None], axis=1), np.arange(len(self.truth)), self.weight.sum()
+        chances, share = np.exp(logs), self.weight / total
 
         def mean_less_true(terms: Array) -> Array:
-            return np.asarray((chances * terms).sum(axis=1) - terms[rows, self.truth])
+            """The slope of the loss of each case in a number that `terms` are multiplied by."""
+            usable = np.where(chances > 0, terms, 0.0)  # a class that was left out has a score of minus infinity
+            return np.asarray(cold * ((chances * usable).sum(axis=1) - usable[rows, self.truth]))
 
-        steps = mean_less_true(self.classifier) * first, mean_less_true(self.labels) * second
+        by_first, by_second = mean_less_true(self.classifier), mean_less_true(self.labels)
+        heat = -share * mean_less_true(scores)
         slope = [
-            self.weight @ steps[0],
-            self.weight @ steps[1],
-            -values[0] * (self.weight @ (steps[0] * self.strange)),
-            -values[1] * (self.weight @ (steps[1] * self.far)),
+            (values[0] < 0) * (share @ (by_first * np.exp(-values[1] * self.strange)))
+            - (values[0] > 0) * (share @ (by_second * np.exp(-values[2] * self.far))),
+            -(share @ (by_first * first * self.strange)),
+            -(share @ (by_second * second * self.far)),
+            heat[~self.shifted].sum(),
+            heat[self.shifted].sum(),
         ]
-        return -float(self.weight @ logs[rows, self.truth]) / total, np.array(slope) / total
-
-
-def _named(values: Array) -> dict[str, float]:
-    return dict(zip(("classifier", "labels", "strangeness", "distance"), map(float, values), strict=True))
+        return -float(share @ logs[rows, self.truth]), np.array(slope)
 
 
 @dataclass(frozen=True)
@@ -243,7 +263,7 @@ class Trial:
         return float(np.mean(wanted.get(metric, [self.accuracy, self.balanced])))
 
 
-def try_beliefs(samples: list[Sample], balance: float, balances: tuple[float, ...]) -> list[Trial]:
+def try_beliefs(samples: list[Sample], balances: tuple[float, ...]) -> list[Trial]:
     """Each part alone, and all together, with rare classes weighed up in several ways.
 
     "together" is learned without the fold that it is tried on.
@@ -251,7 +271,7 @@ def try_beliefs(samples: list[Sample], balance: float, balances: tuple[float, ..
     learned = {}
     for fold in {each.fold for each in samples}:
         rest = [each for each in samples if each.fold != fold]
-        learned[fold] = learn_belief(rest or samples, balance)
+        learned[fold] = learn_belief(rest or samples)
     found = []
     for name in (*PARTS, "together"):
         chances = [PARTS.get(name, learned[each.fold]).combine(each.opinions) for each in samples]

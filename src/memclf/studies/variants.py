@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memclf.answers import ProductAnswer
+from memclf.answers import AutoAnswer, ProductAnswer
 from memclf.classifier import MemoryClassifier
 from memclf.studies.settings import Settings
 from memclf.studies.study import WORKERS, Study
@@ -44,7 +44,12 @@ _TRUST = {"min_trust": 0.5, "fallback": "global"}
 #: What won on training folds of the three studies together; see docs/competence.md.
 STURDY = Variant("sturdy", "graded memories, product, competence, balance 0.5", True, _product())
 
-#: The same, but a case that is unlike the training data is unknown.
+#: Whom to believe is learned, on held-out and shifted training images.
+AUTO = Variant(
+    "auto", "graded memories; believes network, memories or both, as learned", True, {"answer": AutoAnswer()}
+)
+
+#: The same as sturdy, but a case that is unlike the training data is unknown.
 CAREFUL = Variant(
     "careful",
     "sturdy; unknown where description, similarity or network say so (5 % of cases like the training data)",
@@ -67,7 +72,7 @@ ABLATION = (
 def asked_variants(settings: Settings) -> list[Variant]:
     """The variants that the settings ask for."""
     return [
-        *([STURDY] if settings.sturdy else []),
+        *([STURDY, AUTO] if settings.sturdy else []),
         *([CAREFUL] if settings.careful else []),
         *(ABLATION if settings.ablate else []),
     ]

@@ -46,7 +46,7 @@ STURDY = Variant("sturdy", "graded memories, product, competence, balance 0.5", 
 
 #: Whom to believe is learned, on held-out and shifted training images.
 AUTO = Variant(
-    "auto", "graded memories; believes network, memories or both, as learned", True, {"answer": AutoAnswer()}
+    "auto", "graded memories; whom to believe is learned", True, {"answer": AutoAnswer()}
 )
 
 #: The same as sturdy, but a case that is unlike the training data is unknown.

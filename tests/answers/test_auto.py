@@ -144,9 +144,8 @@ def second_column():
 
 
 def test_auto__similarity_knows_nothing__is_the_plain_model():
-    rng = np.random.default_rng(0)
     X, y = stripes(300, 0)
-    X[:, 0] = rng.uniform(0, 4, 300)
+    X[:, 0] = np.random.default_rng(5).uniform(0, 4, 300)
     clf = make(second_column(), answer=AutoAnswer("accuracy"), min_cluster_size=40).fit(X, y)
     assert clf.answer_.scores_["global"] > clf.answer_.scores_["labels"] + 0.2
     clf.answer_.believed_, clf.answer_.belief_ = "global", PARTS["global"]  # if together is ahead by a hair

@@ -1,0 +1,265 @@
+"""The page of `earn.py`: means, ranks, intervals, who was believed, selective accuracy, unseen kinds."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata, studentized_range
+from sklearn.metrics import roc_auc_score
+
+from earn_data import DATASETS
+
+PARTS = ("plain", "stage 1", "paper")
+PLACES = {"test": "like training", "shifted": "shifted"}
+COVERAGE = 0.8  # share of the test cases that is answered, the surest first
+DRAWS = 1000
+NEAR = 1.5  # points behind the best part that are allowed
+MEANING = {
+    "logistic": "logistic regression",
+    "boosting": "HistGradientBoosting",
+    "neighbours": "15 nearest neighbours",
+    "plain": "a forest of 60 trees, which is also the estimator of all memory classifiers",
+    "plain, balance 0.5": "control: the forest, its probabilities divided by the roots of the class frequencies",
+    "plain, balance 1": "control: the same, divided by the class frequencies",
+    "KNORA-E": "DESlib's dynamic selection among the trees of a forest",
+    "stage 1": 'labels of the memories alone, `answer="labels"`',
+    "paper": 'the memory classifier of the paper, `answer="local"`',
+    "product": '`answer="product"`',
+    "auto": '`answer="auto"`',
+}
+
+
+class Results:
+    """All rows of a run, by data set, contender and seed."""
+
+    def __init__(self, folder: Path):
+        self.rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for file in sorted(folder.glob("*.json")):
+            for row in json.loads(file.read_text()):
+                self.rows.setdefault((row["data"], row["contender"]), []).append(row)
+        found = {name for _, name in self.rows}
+        self.contenders = [name for name in MEANING if name in found]
+        self.data = [name for name in DATASETS if (name, "auto") in self.rows]
+        self.seeds = sorted({row["seed"] for rows in self.rows.values() for row in rows})
+
+    def scores(self, data: str, contender: str, part: str) -> np.ndarray:
+        """Accuracy and balanced accuracy in %, the mean over seeds."""
+        return 100 * np.mean([score(row[part]) for row in self.rows[data, contender]], axis=0)
+
+    def table(self, part: str) -> np.ndarray:
+        """Of shape (data sets, contenders, 2)."""
+        return np.array([[self.scores(data, name, part) for name in self.contenders] for data in self.data])
+
+    def interval(self, data: str, one: str, other: str, part: str) -> np.ndarray:
+        """95 % intervals of one contender minus another, on the same cases: accuracy, balanced accuracy."""
+        rng, found = np.random.default_rng(0), []
+        pairs = list(zip(self.rows[data, one], self.rows[data, other], strict=True))
+        for _ in range(DRAWS):
+            drawn = []
+            for a, b in pairs:
+                rows = rng.integers(0, len(a[part]["right"]), len(a[part]["right"]))
+                drawn.append(score(a[part], rows) - score(b[part], rows))
+            found.append(np.mean(drawn, axis=0))
+        return 100 * np.quantile(found, [0.025, 0.975], axis=0)
+
+
+def score(part: dict[str, Any], rows: np.ndarray | None = None) -> np.ndarray:
+    """Accuracy and balanced accuracy of some cases of a test part."""
+    right, truth = np.array(part["right"], dtype=float), np.unique(part["truth"], return_inverse=True)[1]
+    if rows is not None:
+        right, truth = right[rows], truth[rows]
+    cases = np.bincount(truth)
+    there = cases > 0
+    return np.array([right.mean(), (np.bincount(truth, right)[there] / cases[there]).mean()])
+
+
+def selective(part: dict[str, Any]) -> float:
+    """Accuracy of the surest cases, in %."""
+    order = np.argsort(-np.array(part["confidence"]), kind="stable")
+    return 100 * float(np.array(part["right"])[order[: round(COVERAGE * len(order))]].mean())
+
+
+def unseen(row: dict[str, Any]) -> float:
+    """How well strangeness tells cases of kinds never seen from test cases: AUROC."""
+    known, new = row["strangeness"]["test"], row["strangeness"]["unseen"]
+    return float(roc_auc_score([0] * len(known) + [1] * len(new), [*known, *new]))
+
+
+def pair(values: np.ndarray) -> str:
+    return f"{values[0]:.1f} / {values[1]:.1f}"
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(each) + " |" for each in [head, ["---"] * len(head), *rows]]
+    return "\n".join(lines)
+
+
+def means(results: Results) -> str:
+    """Means over data sets, with coverage and unseen kinds."""
+    tables = {part: results.table(part) for part in PLACES}
+    rows = []
+    for k, name in enumerate(results.contenders):
+        cells = [pair(tables[part][:, k].mean(axis=0)) for part in PLACES]
+        for part in PLACES:
+            found = [selective(row[part]) for data in results.data for row in results.rows[data, name]]
+            cells.append(f"{np.mean(found):.1f}")
+        told = [unseen(row) for data in results.data for row in results.rows[data, name] if "strangeness" in row]
+        cells.append(f"{np.mean(told):.3f}" if told else "")
+        times = [row["fit"] for data in results.data for row in results.rows[data, name]]
+        rows.append([f"**{name}**" if name == "auto" else name, *cells, f"{np.median(times):.1f}"])
+    head = ["contender", "like training", "shifted", "surest 80 %", "surest 80 %, shifted", "unseen kinds", "fit, s"]
+    return markdown(head, rows)
+
+
+def ranks(results: Results) -> tuple[np.ndarray, float]:
+    """Mean ranks on the shifted parts by mean of both metrics (1 is best), and the critical difference."""
+    names = [name for name in results.contenders if not name.startswith("plain, ")]
+    columns = [results.contenders.index(name) for name in names]
+    values = results.table("shifted").mean(axis=2)[:, columns]
+    k, n = len(names), len(values)
+    critical = float(studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n)))
+    return rankdata(-values, axis=1).mean(axis=0), critical
+
+
+def draw_ranks(results: Results, file: Path) -> None:
+    """Mean ranks as Demsar draws them: lower is better; bars join what a Nemenyi test does not tell apart."""
+    import matplotlib.pyplot as plt
+
+    names = [name for name in results.contenders if not name.startswith("plain, ")]
+    found, critical = ranks(results)
+    order = np.argsort(found)
+    figure, ax = plt.subplots(figsize=(7, 0.3 * len(names) + 1.2), layout="constrained")
+    for place, k in enumerate(order):
+        ax.plot(found[k], place, "o", color="tab:red" if names[k] == "auto" else "tab:blue")
+        ax.annotate(f"{names[k]}  {found[k]:.2f}", (found[k], place), (8, -4), textcoords="offset points")
+    best = found[order[0]]
+    ax.plot([best, best + critical], [-0.8, -0.8], color="0.4", lw=3)
+    ax.annotate(f"critical difference {critical:.2f}", (best, -0.8), (0, 6), textcoords="offset points", color="0.4")
+    ax.set(ylim=(len(names) - 0.5, -1.6), xlim=(1, len(names)), yticks=[])
+    ax.set_xlabel(f"mean rank on {len(results.data)} shifted parts (1 is best)")
+    for side in ("left", "top", "right"):
+        ax.spines[side].set_visible(False)
+    figure.savefig(file, dpi=120)
+    plt.close(figure)
+
+
+def against_parts(results: Results) -> tuple[str, str]:
+    """For each data set auto beside its best part, with intervals; and how often it is behind."""
+    rows, behind, judged = [], [], 0
+    for data in results.data:
+        cells = [data]
+        for part, place in PLACES.items():
+            own = results.scores(data, "auto", part)
+            best = [max(PARTS, key=lambda name, m=m: results.scores(data, name, part)[m]) for m in (0, 1)]
+            for m, word in enumerate(("accuracy", "balanced accuracy")):
+                apart = own[m] - results.scores(data, best[m], part)[m]
+                low, high = results.interval(data, "auto", best[m], part)[:, m]
+                judged += 1
+                mark = ""
+                if apart < -NEAR and high < 0:
+                    mark = " **!**"
+                    behind.append(f"{data}, {place}, {word} ({apart:+.1f} against {best[m]})")
+                cells.append(f"{own[m]:.1f} ({apart:+.1f}: {low:+.1f} to {high:+.1f}){mark}")
+        who = [row["believed"] for row in results.rows[data, "auto"]]
+        cells.append(", ".join(f"{name} {len(list(same))}" for name, same in groupby(sorted(who))))
+        rows.append(cells)
+    head = ["data", "accuracy", "balanced", "shifted accuracy", "shifted balanced", "believed (seeds)"]
+    told = f"Of {judged} comparisons with the best of its parts, auto is more than {NEAR} points and surely behind in "
+    return markdown(head, rows), f"{told}{len(behind)}: {'; '.join(behind) or 'none'}."
+
+
+def all_scores(results: Results, part: str) -> str:
+    table = results.table(part)
+    rows = []
+    for data, values in zip(results.data, table, strict=True):
+        best = values.max(axis=0)
+        cells = []
+        for value in values:
+            shown = [f"**{v:.1f}**" if v > b - 0.05 else f"{v:.1f}" for v, b in zip(value, best, strict=True)]
+            cells.append(" / ".join(shown))
+        rows.append([data, *cells])
+    return markdown(["data", *results.contenders], rows)
+
+
+def mean_gain(results: Results) -> str:
+    """Auto minus every other contender over data sets, with an interval over data sets."""
+    rng, rows = np.random.default_rng(0), []
+    own = results.contenders.index("auto")
+    tables = {part: results.table(part) for part in PLACES}
+    for k, name in enumerate(results.contenders):
+        if k == own:
+            continue
+        cells = [name]
+        for part in PLACES:
+            apart = tables[part][:, own] - tables[part][:, k]
+            drawn = [apart[rng.integers(0, len(apart), len(apart))].mean(axis=0) for _ in range(DRAWS)]
+            low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+            cells += [f"{apart[:, m].mean():+.1f} ({low[m]:+.1f} to {high[m]:+.1f})" for m in (0, 1)]
+        rows.append(cells)
+    return markdown(["auto minus", "accuracy", "balanced", "shifted accuracy", "shifted balanced"], rows)
+
+
+def write_page(folder: Path, docs: Path) -> None:
+    """Write ``earn.md`` and ``pictures/earn_ranks.png`` into the folder of the docs."""
+    results = Results(folder)
+    draw_ranks(results, docs / "pictures" / "earn_ranks.png")
+    parts, verdict = against_parts(results)
+    described = [
+        [f"**{name}**", DATASETS[name].title, DATASETS[name].shift, DATASETS[name].reason] for name in results.data
+    ]
+    named = [[name, MEANING[name]] for name in results.contenders]
+    seeds = f"{len(results.seeds)} seed{'s' * (len(results.seeds) > 1)}"
+    (docs / "earn.md").write_text(
+        f"""# Does it earn its place?
+
+{len(results.data)} data sets, {seeds}, accuracy / balanced accuracy in %. Every data set has training cases, test
+cases like them, and shifted ones: another region, year, site, sex or device. The expert's similarity
+and its reason were written down before any result was seen. Nothing is chosen on test cases.
+
+Made by `python benchmarks/earn.py --out runs/earn --seeds {" ".join(map(str, results.seeds))}` and
+`python benchmarks/earn.py --out runs/earn --page docs` (`pip install "memclf[earn]"`). All memory
+classifiers have 1.2 times the root of n memories and answer every case (`fallback="nearest"`).
+
+{markdown(["contender", "what it is"], named)}
+
+## Means over data sets
+
+{means(results)}
+
+"Surest 80 %" is the accuracy on the cases of which a contender is surest. "Unseen kinds" is the AUROC
+of telling cases of classes that were left out of training from test cases: memory classifiers by the
+distance to their memory, all others by their doubt. Times are medians on one busy core.
+
+{mean_gain(results)}
+
+Intervals are over data sets (bootstrap, 95 %).
+
+![Mean ranks on the shifted parts](pictures/earn_ranks.png)
+
+## Auto beside the best of its parts
+
+In brackets: auto minus the best of plain, stage 1 and paper on that column, which nobody could have
+known beforehand, with a paired 95 % interval over test cases. **!** marks what is more than {NEAR} points
+and surely behind.
+
+{parts}
+
+{verdict}
+
+## All numbers, cases like training
+
+{all_scores(results, "test")}
+
+## All numbers, shifted
+
+{all_scores(results, "shifted")}
+
+## The data sets
+
+{markdown(["data", "question", "shift", "what is alike, in the expert's words"], described)}
+"""
+    )

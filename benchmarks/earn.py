@@ -67,40 +67,9 @@ def contenders(data: Any, n: int, seed: int) -> dict[str, Callable[[], Any]]:
     made: dict[str, Callable[[], Any]] = {}
     for name, estimator in plain.items():
         made[name] = lambda estimator=estimator: make_pipeline(data.preprocess(), estimator)
-    made["KNORA-E"] = lambda: knora(data, seed)
     for name, rule in rules.items():
         made[name] = lambda rule=rule: memory_classifier(data, n, seed, rule)
     return made
-
-
-def knora(data: Any, seed: int) -> Any:
-    """DESlib's dynamic selection among the trees of a forest; None where it does not install."""
-    try:
-        from deslib.des.knora_e import KNORAE
-    except Exception:  # it fails in several ways with newer scikit-learn
-        return None
-    return make_pipeline(data.preprocess(), _Knora(KNORAE, seed))
-
-
-class _Knora:
-    """KNORA-E with a pool of trees, fitted on one half of the training cases and selecting on the other."""
-
-    def __init__(self, kind: Any, seed: int):
-        self.kind, self.seed = kind, seed
-
-    def fit(self, X: Any, y: Any) -> _Knora:
-        from sklearn.model_selection import train_test_split
-
-        first, second, a, b = train_test_split(X, y, test_size=0.5, stratify=y, random_state=self.seed)
-        self.model_ = self.kind(forest(self.seed).fit(first, a), random_state=self.seed).fit(second, b)
-        self.classes_ = self.model_.classes_
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return self.model_.predict(X)
-
-    def predict_proba(self, X: Any) -> Any:
-        return self.model_.predict_proba(X)
 
 
 def strangeness(model: Any, X: Any, P: np.ndarray) -> np.ndarray:
@@ -120,8 +89,6 @@ def measure(name: str, seed: int) -> Iterator[dict[str, Any]]:
     }
     for contender, make in contenders(data, len(split.y_train), seed).items():
         model = make()
-        if model is None:
-            continue
         groups = {"groups": split.groups} if isinstance(model, MemoryClassifier) and split.groups is not None else {}
         began = time.perf_counter()
         model.fit(split.X_train, split.y_train, **groups)

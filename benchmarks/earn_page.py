@@ -25,7 +25,6 @@ MEANING = {
     "plain": "a forest of 60 trees, which is also the estimator of all memory classifiers",
     "plain, balance 0.5": "control: the forest, its probabilities divided by the roots of the class frequencies",
     "plain, balance 1": "control: the same, divided by the class frequencies",
-    "KNORA-E": "DESlib's dynamic selection among the trees of a forest",
     "stage 1": 'labels of the memories alone, `answer="labels"`',
     "paper": 'the memory classifier of the paper, `answer="local"`',
     "product": '`answer="product"`',
@@ -223,6 +222,7 @@ and its reason were written down before any result was seen. Nothing is chosen o
 Made by `python benchmarks/earn.py --out runs/earn --seeds {" ".join(map(str, results.seeds))}` and
 `python benchmarks/earn.py --out runs/earn --page docs` (`pip install "memclf[earn]"`). All memory
 classifiers have 1.2 times the root of n memories and answer every case (`fallback="nearest"`).
+DESlib's KNORA-E is not here: its last release (0.3.7) calls a method that scikit-learn removed in 1.6.
 
 {markdown(["contender", "what it is"], named)}
 

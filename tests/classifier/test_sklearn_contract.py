@@ -33,6 +33,7 @@ ESTIMATORS = [
         random_state=0,
     ),
     MemoryClassifier(answer="product", fallback="nearest"),
+    MemoryClassifier(answer="auto", fallback="nearest"),
     MemoryClassifier(threshold=0.9, answer="labels", fallback="nearest"),
     MemorySelector(),
     MemorySelector(GowerSimilarity(), cover="random", random_state=0),
@@ -52,7 +53,7 @@ def expected_failures(estimator):
     if isinstance(estimator, MemoryClassifier) and estimator.fallback == "unknown":
         # One part of this check has the classes -1 and 1, and -1 is the label for unknown: refused on purpose.
         return {"check_classifiers_classes": "-1 stands for unknown and is refused as a class"}
-    if isinstance(estimator, MemoryClassifier) and estimator.answer == "product":
+    if isinstance(estimator, MemoryClassifier) and estimator.answer in ("product", "auto"):
         reason = "repeated cases are drawn into other folds than one case of more weight"
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")}
     return {}

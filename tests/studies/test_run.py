@@ -31,9 +31,9 @@ TINY = [
 ]
 CONDITIONS = [Condition(), *(Condition(name, 3) for name in ("fog", "contrast", "pixelate", "gaussian_noise"))]
 CONTROLS = {"random", "prior", "prior-balanced", "majority", "stage1", "stage1-balanced"}
-MODELS = {"baseline", "memory", "sturdy"} | CONTROLS
+MODELS = {"baseline", "memory", "sturdy", "auto"} | CONTROLS
 PLAIN = [*TINY, "--no-sturdy"]  # which changes nothing about the others
-FEW = MODELS - {"sturdy", "stage1-balanced", "prior-balanced"}
+FEW = MODELS - {"sturdy", "auto", "stage1-balanced", "prior-balanced"}
 
 
 def _obeys_ctrl_c():

@@ -9,7 +9,7 @@ from memclf.evaluate.verdict import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, settings_for
 from memclf.studies.leaf import graded_memories
-from memclf.studies.variants import ABLATION, CAREFUL, STURDY, asked_variants, make_variant
+from memclf.studies.variants import ABLATION, AUTO, CAREFUL, STURDY, asked_variants, make_variant
 from memclf.vision import ImageClassifier
 
 LEAF = find_study("leaf")
@@ -44,10 +44,10 @@ def test_make_variant__study_without_degrees__keeps_its_similarity():
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ({}, [STURDY]),
+        ({}, [STURDY, AUTO]),
         ({"sturdy": False}, []),
         ({"sturdy": False, "careful": True}, [CAREFUL]),
-        ({"ablate": True}, [STURDY, *ABLATION]),
+        ({"ablate": True}, [STURDY, AUTO, *ABLATION]),
     ],
 )
 def test_asked_variants__settings__name_what_is_trained(asked, expected):

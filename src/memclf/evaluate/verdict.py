@@ -20,8 +20,8 @@ from memclf.evaluate.store import BASELINE, ModelId
 
 NEVER = ("majority", "random")
 #: Families of models from simple to complex, by how their names begin. Models that are not listed come before "sturdy".
-SIMPLICITY = (BASELINE, "prior", "stage1", "augmented", "memory", "", "sturdy", "careful", "ensemble")
-MEMORY = ("memory", "sturdy", "careful")
+SIMPLICITY = (BASELINE, "prior", "stage1", "augmented", "memory", "", "sturdy", "auto", "careful", "ensemble")
+MEMORY = ("memory", "sturdy", "auto", "careful")
 
 
 class Verdict(NamedTuple):

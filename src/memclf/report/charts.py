@@ -36,6 +36,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "memory": (BLUE, "-", "o"),
     "memory-paper": ("#4fa3d8", "-", "D"),
     "sturdy": ("#6f42b5", "-", "*"),
+    "auto": ("#c2185b", "-", "X"),
     "careful": ("#b58be0", "-", "h"),
     "augmented": ("#1a8a66", "-", "^"),
     "majority": (SOFT, ":", "x"),

@@ -17,6 +17,11 @@ MODELS = {
         "graded memories; the softened classifier times the labels of the memory’s cluster, with rare classes favoured "
         "a bit",
     ),
+    "auto": (
+        "Auto memory classifier",
+        "graded memories; believes the network, the memories’ labels or both, as held-out and shifted training cases "
+        "teach",
+    ),
     "careful": (
         "Careful memory classifier",
         "the sturdy one, but what is unlike the training cases is unknown (at most 5 % of cases like them)",
@@ -42,7 +47,7 @@ MODELS = {
     ),
 }
 #: Models that the case studies alone have; an evaluation of one's own may use the same names for something else.
-OF_STUDIES = ("memory-paper", "sturdy", "careful", "augmented", "stage1-paper", "stage1-sturdy")
+OF_STUDIES = ("memory-paper", "sturdy", "auto", "careful", "augmented", "stage1-paper", "stage1-sturdy")
 #: What is said instead where there is no sturdy memory classifier to be compared with.
 WITHOUT_STURDY = {
     "stage1-balanced": "the same, but rare classes are weighed up",
@@ -53,6 +58,7 @@ SHORT = {
     "memory": "Memory",
     "memory-paper": "Memory, paper’s feature",
     "sturdy": "Sturdy memory",
+    "auto": "Auto memory",
     "careful": "Careful memory",
     "stage1-sturdy": "Stage 1, graded",
     "augmented": "Augmented",

@@ -45,9 +45,7 @@ _TRUST = {"min_trust": 0.5, "fallback": "global"}
 STURDY = Variant("sturdy", "graded memories, product, competence, balance 0.5", True, _product())
 
 #: Whom to believe is learned, on held-out and shifted training images.
-AUTO = Variant(
-    "auto", "graded memories; whom to believe is learned", True, {"answer": AutoAnswer()}
-)
+AUTO = Variant("auto", "graded memories; whom to believe is learned", True, {"answer": AutoAnswer()})
 
 #: The same as sturdy, but a case that is unlike the training data is unknown.
 CAREFUL = Variant(

@@ -25,7 +25,7 @@ from counting import (
     rows_of,
 )
 from memclf import Cases, MemoryClassifier, MemorySelector
-from memclf.answers import ProductAnswer
+from memclf.answers import AutoAnswer, ProductAnswer, answer_rule_for
 from memclf.similarity import CombinedSimilarity, CosineSimilarity, RBFSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from pictures import passes, squares, tiny
@@ -74,6 +74,18 @@ def test_stateless_features__any_kind_any_setting__see_each_case_once(kind, sett
     (X, y), (new, _) = make_cases(kind, 60, 0), make_cases(kind, 12, 1)
     clf = classifier(RBFSimilarity(features=CountingFeatures(log)), kind, **SETTINGS[setting]).fit(X, y)
     assert_once(log, X)
+    for name in CALLS:
+        getattr(clf, name)(new)
+        assert_once(log, new)
+
+
+@pytest.mark.parametrize("answer", ["auto", AutoAnswer(competence=None)], ids=repr)
+@pytest.mark.parametrize("kind", KINDS)
+def test_auto__any_kind__sees_each_case_and_each_shifted_version_once(kind, answer, log):
+    (X, y), (new, _) = make_cases(kind, 60, 0), make_cases(kind, 12, 1)
+    clf = classifier(RBFSimilarity(features=CountingFeatures(log)), kind, answer=answer).fit(X, y)
+    versions = 1 if kind == "texts" else 1 + answer_rule_for(answer).versions
+    assert sum(count(log).values()) == versions * 60
     for name in CALLS:
         getattr(clf, name)(new)
         assert_once(log, new)

@@ -432,7 +432,7 @@ def test_learning_never_corrupts(monkeypatch):
 
     monkeypatch.setattr("memclf.vision.changes.corrupt", forbidden)
     looked = []
-    monkeypatch.setattr("memclf.vision.perturbations.perturb", lambda *a, **k: (looked.append(1), perturb(*a, **k))[1])
+    monkeypatch.setattr("memclf.vision.changes.perturb", lambda *a, **k: (looked.append(1), perturb(*a, **k))[1])
     pictures, labels = squares(36, size=36)
     clf = MemoryClassifier(
         TreeSimilarity(features=Redness()),

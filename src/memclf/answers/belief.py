@@ -258,7 +258,7 @@ class Trial:
     balanced: Array
 
     def score(self, metric: str) -> float:
-        """One number: the mean over the kinds of cases, and with "both" over accuracy and balanced accuracy."""
+        """One number: the mean over the kinds of cases, and with "both" over both metrics."""
         wanted = {"accuracy": [self.accuracy], "balanced_accuracy": [self.balanced]}
         return float(np.mean(wanted.get(metric, [self.accuracy, self.balanced])))
 
@@ -293,7 +293,7 @@ def _try(name: str, samples: list[Sample], chances: list[Array], balance: float)
 
 
 def choose(trials: list[Trial], metric: str) -> Trial:
-    """The best trial. With "both", of those that give away hardly any accuracy of the most accurate."""
+    """The best trial; with "both", of those that give hardly any accuracy away."""
     allowed = trials
     if metric == "both":
         best = np.max([each.accuracy for each in trials], axis=0)

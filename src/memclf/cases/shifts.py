@@ -1,4 +1,4 @@
-"""Strong changes of rows of tables, arrays and sparse matrices: an answer rule learns whom to believe on them.
+"""Strong changes of rows, on which an answer rule learns whom to believe.
 
 A third of a case's columns are changed, all in the same way: noise, a scale error, values of other cases, or gaps.
 Values stay such that an estimator takes them: columns without gaps get none, categories and codes stay in their set,
@@ -26,7 +26,7 @@ KINDS = ("noise", "scale", "another", "gap")
 
 
 def can_shift_rows(data: Any) -> bool:
-    """Whether `shift_rows` takes the data: pandas tables, sparse matrices and arrays of numbers in rows and columns.
+    """Whether `shift_rows` takes the data: a pandas table, a sparse matrix, rows of numbers.
 
     No square one, since it may hold the similarities of all pairs, and no array of images: noise in single pixels is
     what robustness is measured with. (`ImageCollection.shifted` changes images.)
@@ -39,7 +39,7 @@ def can_shift_rows(data: Any) -> bool:
 
 
 def shift_rows(data: Any, seed: int) -> Any:
-    """The same rows, each changed strongly. What is random depends on the seed and on the row's values.
+    """The same rows, each changed strongly; what is random hangs on the seed and the row.
 
     >>> rows = np.arange(60.0).reshape(20, 3)
     >>> int((shift_rows(rows, seed=0) != rows).sum(axis=1).max())
@@ -111,7 +111,7 @@ class _Column:
 
 
 def _shift_sparse(data: Any, seed: int) -> Any:
-    """Of the values that a row holds a third are changed, or leave for a third of those of another row."""
+    """Of a row's values a third are changed, or replaced by some of another row."""
     rows = data.tocsr(copy=True)
     rows.sum_duplicates()
     n, stops = rows.shape[0], rows.indptr

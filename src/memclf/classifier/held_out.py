@@ -77,7 +77,7 @@ def learn_answer(fit: FoldedFit) -> None:
 
 
 def change_cases(rule: Any, cases: Cases) -> list[Cases]:
-    """Changed versions of all training cases that the rule learns from, where they can be changed."""
+    """Changed versions of all training cases, for the rule to learn from."""
     seeds = range(1000, 1000 + rule.versions)
     if rule.strong:
         return [cases.shifted(seed) for seed in seeds] if cases.can_shift else []

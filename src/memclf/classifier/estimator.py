@@ -96,10 +96,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     start : {"fresh", "global"}
         "global": fit the estimator on everything first; local classifiers go on from there if they can
         (``warm_start`` or ``partial_fit``, also as the last step of a pipeline).
-    answer : "local", "labels", "product" or an answer rule
+    answer : "local", "labels", "product", "auto" or an answer rule
         What makes the answer: the local classifier, as in the paper; the label distribution of the memory, for which no
-        local classifier is fitted (stage 1 alone), ``LabelsAnswer(balance=0.0)``; or both multiplied,
-        ``ProductAnswer(competence="mahalanobis", balance=0.5)``; see `memclf.answers`.
+        local classifier is fitted (stage 1 alone), ``LabelsAnswer(balance=0.0)``; both multiplied,
+        ``ProductAnswer(competence="mahalanobis", balance=0.5)``; or whoever is believed, as held-out and shifted
+        training cases teach, ``AutoAnswer(metric="both", competence="mahalanobis")``; see `memclf.answers`.
     min_trust : float
         Where the trust of the features in a description is less than this (from 0 to 1; see
         `memclf.vision.features.ImageFeatures.trust`), the case goes to no memory but to the `fallback`. 0: they are

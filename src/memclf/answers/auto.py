@@ -58,7 +58,7 @@ class AutoAnswer(ProductAnswer):
     ----------
     metric : "accuracy", "balanced_accuracy" or "both"
         What the answers should be good at. For the second, rare classes are weighed up. "both": as far as costs no
-        more than one point of accuracy on held-out cases.
+        more than one point of accuracy on held-out cases as they are.
     competence : "mahalanobis", "neighbours", "energy", Detector or None
         How to measure whether a local classifier may be trusted on a case; see `memclf.local.competence`.
 

@@ -7,7 +7,7 @@ from scipy.special import softmax
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
@@ -17,7 +17,7 @@ from memclf.answers.belief import PARTS, Belief, Sample, _Together, choose, lear
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, split_by_memories
-from memclf.similarity import RBFSimilarity
+from memclf.similarity import GowerSimilarity, RBFSimilarity
 
 PRIOR = np.array([0.6, 0.3, 0.1])
 
@@ -267,3 +267,19 @@ def test_belief__names_what_takes_part():
     assert asked == {"global": (False, True), "local": (True, False), "labels": (False, False)}
     both = Belief(1.0, 0.5, shrinkage=20.0)
     assert (both.asks_local, both.asks_global) == (True, True)
+
+
+def test_auto__whole_numbers_with_gaps__are_shifted_and_stay_whole():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=90), "count": pd.array(rng.integers(0, 40, 90), dtype="Int64")})
+    X.loc[::7, "count"] = pd.NA
+    y = np.where(X["size"] > 0, "large", "small")
+    estimator = make_pipeline(FunctionTransformer(_keep_size), LogisticRegression())
+    settings = {"n_memories": 4, "fallback": "nearest", "random_state": 0}
+    clf = MemoryClassifier(GowerSimilarity(), estimator, answer="auto", **settings).fit(X, y)
+    assert clf.score(X, y) > 0.8
+
+
+def _keep_size(X):
+    return X[["size"]]

@@ -1,5 +1,7 @@
 """Whom to believe: each part alone is what it is, the best one is found, and the answer says who it was."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -283,3 +285,19 @@ def test_auto__whole_numbers_with_gaps__are_shifted_and_stay_whole():
 
 def _keep_size(X):
     return X[["size"]]
+
+
+@pytest.mark.parametrize("belief", [PARTS["local"], Belief(1.0, 0.5, strangeness=0.1)])
+def test_combine__infinitely_strange_cases__have_probabilities(belief):
+    found, _ = opinions(4)
+    strange = replace(found, excess=np.array([0.0, 1.0, 50.0, np.inf]))
+    P = belief.combine(strange)
+    assert P.sum(axis=1) == pytest.approx(1)
+    assert belief.powers(strange)[0][3] == belief.powers(strange)[0][2]
+
+
+def test_auto__case_beyond_all_numbers__is_answered_by_the_nearest():
+    X, y = stripes(200, 0)
+    clf = make(second_column(), unknown_rate=0.1).fit(X, y)
+    P = clf.predict_proba([[1.5, 1e200]])
+    assert P.sum() == pytest.approx(1)

@@ -71,10 +71,9 @@ class Belief:
 
     def powers(self, opinions: Opinions) -> tuple[Array, Array]:
         """How much the classifier and the labels count on each case."""
-        strange = 0.0 if opinions.excess is None else self.strangeness * opinions.excess
-        far = 0.0 if opinions.distance is None else self.distance * opinions.distance
         n = len(opinions.local)
-        return self.classifier * np.exp(-np.full(n, strange)), self.labels * np.exp(-np.full(n, far))
+        strange, far = _beyond(opinions.excess, n), _beyond(opinions.distance, n)
+        return self.classifier * np.exp(-self.strangeness * strange), self.labels * np.exp(-self.distance * far)
 
     def combine(self, opinions: Opinions) -> Array:
         """Probabilities of shape (cases, classes); classes without training cases have none."""
@@ -112,6 +111,11 @@ def _ratios(opinions: Opinions, belief: Belief) -> tuple[Array, Array]:
     prior = _log(opinions.prior)
     classifier = _log(mix_classifiers(opinions, belief.shrinkage)) if belief.classifier else prior + 0 * opinions.memory
     return classifier - prior, _log(pick_labels(opinions, belief.closeness)) - prior
+
+
+def _beyond(excess: Array | None, n: int) -> Array:
+    """Strangeness or distance beyond the usual, as far as it counts: none may be infinite."""
+    return np.zeros(n) if excess is None else np.minimum(excess, FARTHEST)
 
 
 def _log(P: Array) -> Array:
@@ -199,9 +203,8 @@ class _Together:
         for each in samples:
             told, n = each.opinions, len(each.truth)
             prior = np.where(told.prior > 0, _log(told.prior), -np.inf)
-            strange = np.zeros(n) if told.excess is None else np.minimum(told.excess, FARTHEST)
-            far = np.zeros(n) if told.distance is None else np.minimum(told.distance, FARTHEST)
-            rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), strange, far)
+            beyond = _beyond(told.excess, n), _beyond(told.distance, n)
+            rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), *beyond)
             columns.append((*rows, each.truth, each.weight, np.full(n, each.shifted)))
         found = [np.concatenate(column) for column in zip(*columns, strict=True)]
         answerable = np.isfinite(

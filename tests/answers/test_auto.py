@@ -301,3 +301,12 @@ def test_auto__case_beyond_all_numbers__is_answered_by_the_nearest():
     clf = make(second_column(), unknown_rate=0.1).fit(X, y)
     P = clf.predict_proba([[1.5, 1e200]])
     assert P.sum() == pytest.approx(1)
+
+
+def test_auto__together_gives_the_classifier_no_power__labels_are_explained():
+    X, y = stripes(120, 0)
+    clf = make(second_column()).fit(X, y)
+    clf.answer_.believed_, clf.answer_.belief_ = "together", Belief(0.0, 1.0, shrinkage=20.0)
+    said = clf.explain(X[:1])[0].sentence
+    assert "the labels of its cluster say" in said
+    assert "believed: all together" in said

@@ -208,7 +208,7 @@ class AutoAnswer(ProductAnswer):
         labels = "its cluster" if self.belief_.closeness == NEVER else "the memories around it"
         told = most_probable(item.labels)
         labelled = f"the labels of {labels} say {told!r} ({item.labels[told]:.2f})"
-        if self.believed_ == "labels":
+        if item.local is None:  # no classifier takes part
             return f"{labelled}; its cluster holds {list_classes(item)}"
         said = most_probable(item.local)
         speaks = f"{self._name_classifier(item)} says {said!r} ({item.local[said]:.2f})"

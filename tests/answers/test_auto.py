@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
-from memclf.answers.base import Opinions
+from memclf.answers.base import HeldOut, Opinions
 from memclf.answers.belief import PARTS, Belief, Sample, _Together, choose, learn_belief, try_beliefs
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
@@ -310,3 +310,16 @@ def test_auto__together_gives_the_classifier_no_power__labels_are_explained():
     said = clf.explain(X[:1])[0].sentence
     assert "the labels of its cluster say" in said
     assert "believed: all together" in said
+
+
+def test_learn__far_cases_of_a_class_of_small_weight__are_learned_from():
+    found, truth = opinions(60)
+    weight = np.where(truth == 0, 0.1, 1.0)
+    prior = np.bincount(truth, weight) / weight.sum()
+    held = [
+        HeldOut(np.arange(60), [replace(found, prior=prior)], [np.zeros(60)], far=far) for far in (False, True)
+    ]
+    answer = AutoAnswer()
+    answer.learn(held, truth, weight, None)
+    far = [each for each in answer._samples(held, truth, weight) if each.shifted]
+    assert len(far[0].truth) == 60

@@ -5,7 +5,9 @@ know of the frequencies must not count twice. Powers of the two ratios are multi
 
 The larger power is 1. Otherwise shifted cases, on which all parts fail, would make both powers small: it is likeliest
 then that the commonest class is the true one, and rare classes would never be answered. That no part knows much is
-said by temperatures instead, one for cases as they are and one for shifted ones, which change no answer.
+said by temperatures instead, one for cases as they are and one for shifted ones. The latter is for learning only. The
+former is part of the probabilities; by itself it changes no answer, but where rare classes are weighed up, it says how
+far that carries.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class Belief:
     closeness : float
         A memory's labels weigh (its similarity / the largest similarity) to this power; infinite: the nearest alone.
     temperature : float
-        Makes the probabilities of cases like the training cases honest; no answer depends on it.
+        Makes the probabilities of cases like the training cases honest. Answers depend on it only where rare classes
+        are weighed up.
     """
 
     classifier: float

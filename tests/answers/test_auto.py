@@ -296,13 +296,6 @@ def test_combine__infinitely_strange_cases__have_probabilities(belief):
     assert belief.powers(strange)[0][3] == belief.powers(strange)[0][2]
 
 
-def test_auto__case_beyond_all_numbers__is_answered_by_the_nearest():
-    X, y = stripes(200, 0)
-    clf = make(second_column(), unknown_rate=0.1).fit(X, y)
-    P = clf.predict_proba([[1.5, 1e200]])
-    assert P.sum() == pytest.approx(1)
-
-
 def test_auto__together_gives_the_classifier_no_power__labels_are_explained():
     X, y = stripes(120, 0)
     clf = make(second_column()).fit(X, y)

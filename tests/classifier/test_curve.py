@@ -80,3 +80,19 @@ def test_auto__matrix_of_similarities__is_refused():
     S = np.exp(-np.abs(X - X.T))
     with pytest.raises(ValueError, match="cannot be chosen for a matrix"):
         MemoryClassifier(Precomputed(), n_memories="auto", answer="labels").fit(S, y)
+
+
+def test_search_curve__rule_learns_its_balance__numbers_are_scored_alike(monkeypatch):
+    from memclf.classifier import curve
+
+    used, weigh = [], curve._weigh
+
+    def spy(answered, frequencies, balance):
+        used.append(balance)
+        return weigh(answered, frequencies, balance)
+
+    monkeypatch.setattr(curve, "_weigh", spy)
+    x = np.random.default_rng(0).uniform(0, 6, 200)[:, None]
+    search_curve(make(answer="auto", min_cluster_size=10), x, (x[:, 0] % 3 > 2.3).astype(int), [2, 4, 8])
+    assert len(used) == 3
+    assert len(set(used)) == 1

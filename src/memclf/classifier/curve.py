@@ -29,8 +29,8 @@ class CurvePoint:
     ----------
     n_memories : int
     score : float
-        Share of held-out training cases that are answered rightly, rare classes weighed up as the answer rule does.
-        For rules that learn from shifted cases, half of them are shifted.
+        Share of held-out training cases that are answered rightly by the nearest memory, rare classes weighed up as the
+        answer rule does (one that learns how far, by the middle of what it may). For rules that learn from shifted cases, half of them are shifted.
     behind : float
         How far the score is behind the best one.
     error : float
@@ -193,7 +193,8 @@ def _try_number(
     if held:  # the few numbers that the rule learns are learned on the cases that they are scored on
         rule = parts.answer.learn(held, codes, data.weight, None)
         answered = [_answer_again(rule, each, codes) for each in held]
-    right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(parts.answer.balance))
+    # Not the balance that the rule has learned: scores of different numbers are compared, so one measure is for all.
+    right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(settings.answer.balance))
     return _Trial(right, weight, float(np.mean(covered)), float(np.mean(unknown)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,11 @@ def search_curve(
     >>> curve.best.n_memories
     16
     """
-    return classifier._try_numbers(X, y, numbers, groups)
+    try:
+        search = classifier._try_numbers
+    except AttributeError:
+        raise TypeError(f"search_curve takes a MemoryClassifier; got {type(classifier).__name__}") from None
+    return search(X, y, numbers, groups)
 
 
 def try_numbers(
@@ -136,9 +141,7 @@ def try_numbers(
     """Fit without each fold for each number of memories, and score the fold."""
     pairs = plan.split(data.y, data.counted, seed)
     least = min(len(rest) for rest, _ in pairs)
-    wanted = _series(least) if numbers is None else sorted({int(number) for number in numbers})
-    if not wanted or wanted[0] < 1 or wanted[-1] > least:
-        raise ValueError(f"numbers of memories must be from 1 to {least}, the cases of the smallest fit; got {wanted}")
+    wanted = _series(least) if numbers is None else _check_numbers(numbers, least)
     versions = [data.cases, *change_cases(settings.answer, data.cases)]
     wholes: dict[int, Any] = {}  # the global classifier of a fold is the same for all numbers
     trials = [
@@ -218,6 +221,16 @@ def _weigh(answered: list[Any], frequencies: Array, balance: float) -> tuple[Arr
     for kind in (False, True):
         weight[changed == kind] /= max(weight[changed == kind].sum(), np.finfo(float).tiny)
     return right, weight / weight.sum()
+
+
+def _check_numbers(numbers: Any, most: int) -> list[int]:
+    """Numbers in ascending order, each once."""
+    given = list(numbers) if isinstance(numbers, Iterable) else [numbers]
+    if not given or not all(isinstance(each, Integral) and 1 <= each <= most for each in given):
+        raise ValueError(
+            f"numbers of memories must be from 1 to {most}, the cases of the smallest fit, and whole; got {numbers!r}"
+        )
+    return sorted({int(each) for each in given})
 
 
 def _series(n: int) -> list[int]:

@@ -309,10 +309,17 @@ def test_learn__far_cases_of_a_class_of_small_weight__are_learned_from():
     found, truth = opinions(60)
     weight = np.where(truth == 0, 0.1, 1.0)
     prior = np.bincount(truth, weight) / weight.sum()
-    held = [
-        HeldOut(np.arange(60), [replace(found, prior=prior)], [np.zeros(60)], far=far) for far in (False, True)
-    ]
+    held = [HeldOut(np.arange(60), [replace(found, prior=prior)], [np.zeros(60)], far=far) for far in (False, True)]
     answer = AutoAnswer()
     answer.learn(held, truth, weight, None)
     far = [each for each in answer._samples(held, truth, weight) if each.shifted]
     assert len(far[0].truth) == 60
+
+
+@pytest.mark.filterwarnings("error:n_memories")
+def test_auto__as_many_memories_as_different_cases__folds_with_fewer_do_not_warn():
+    X, y = stripes(12, 0)
+    y = np.where(np.arange(120) % 5 == 0, np.roll(np.repeat(y, 10), 1), np.repeat(y, 10))
+    y[::20], y[10::20] = "odd", "even"
+    clf = make(second_column()).fit(np.repeat(X, 10, axis=0), y)
+    assert len(clf.memory_indices_) == 12

@@ -105,3 +105,11 @@ def test_search_curve__one_number__is_a_curve_of_one_point():
 def test_search_curve__no_memory_classifier__is_refused():
     with pytest.raises(TypeError, match="takes a MemoryClassifier; got LogisticRegression"):
         search_curve(LogisticRegression(), *stripes(60))
+
+
+@pytest.mark.filterwarnings("error:n_memories")
+@pytest.mark.parametrize(("different", "tried"), [(5, [2, 3, 5]), (6, [2, 3, 5, 6])])
+def test_auto__few_different_cases__tries_no_more_memories_than_these(different, tried):
+    x = np.repeat(np.arange(float(different)), 30)
+    clf = make(n_memories="auto").fit(x[:, None], (x % 2).astype(int))
+    assert [point.n_memories for point in clf.search_curve_.points] == tried

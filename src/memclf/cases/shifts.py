@@ -160,7 +160,7 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _columns(data: Any) -> Iterable[tuple[Array, bool, bool]]:
-    """The values of each column, whether they are codes (no numbers), and whether they are whole."""
+    """The values of each column, whether they are codes, and whether they are whole numbers."""
     if not _is_pandas(data):
         return [(column, column.dtype.kind == "b", column.dtype.kind in "iu") for column in data.T]
     given = [(np.asarray(data.iloc[:, j]), data.dtypes.iloc[j]) for j in range(data.shape[1])]

@@ -1,5 +1,7 @@
 """Whom to believe: each part alone is what it is, the best one is found, and the answer says who it was."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import check_grad
@@ -7,17 +9,17 @@ from scipy.special import softmax
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
-from memclf.answers.base import Opinions
+from memclf.answers.base import HeldOut, Opinions
 from memclf.answers.belief import PARTS, Belief, Sample, _Together, choose, learn_belief, try_beliefs
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, split_by_memories
-from memclf.similarity import RBFSimilarity
+from memclf.similarity import GowerSimilarity, RBFSimilarity
 
 PRIOR = np.array([0.6, 0.3, 0.1])
 
@@ -267,3 +269,57 @@ def test_belief__names_what_takes_part():
     assert asked == {"global": (False, True), "local": (True, False), "labels": (False, False)}
     both = Belief(1.0, 0.5, shrinkage=20.0)
     assert (both.asks_local, both.asks_global) == (True, True)
+
+
+def test_auto__whole_numbers_with_gaps__are_shifted_and_stay_whole():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.normal(size=90), "count": pd.array(rng.integers(0, 40, 90), dtype="Int64")})
+    X.loc[::7, "count"] = pd.NA
+    y = np.where(X["size"] > 0, "large", "small")
+    estimator = make_pipeline(FunctionTransformer(_keep_size), LogisticRegression())
+    settings = {"n_memories": 4, "fallback": "nearest", "random_state": 0}
+    clf = MemoryClassifier(GowerSimilarity(), estimator, answer="auto", **settings).fit(X, y)
+    assert clf.score(X, y) > 0.8
+
+
+def _keep_size(X):
+    return X[["size"]]
+
+
+@pytest.mark.parametrize("belief", [PARTS["local"], Belief(1.0, 0.5, strangeness=0.1)])
+def test_combine__infinitely_strange_cases__have_probabilities(belief):
+    found, _ = opinions(4)
+    strange = replace(found, excess=np.array([0.0, 1.0, 50.0, np.inf]))
+    P = belief.combine(strange)
+    assert P.sum(axis=1) == pytest.approx(1)
+    assert belief.powers(strange)[0][3] == belief.powers(strange)[0][2]
+
+
+def test_auto__together_gives_the_classifier_no_power__labels_are_explained():
+    X, y = stripes(120, 0)
+    clf = make(second_column()).fit(X, y)
+    clf.answer_.believed_, clf.answer_.belief_ = "together", Belief(0.0, 1.0, shrinkage=20.0)
+    said = clf.explain(X[:1])[0].sentence
+    assert "the labels of its cluster say" in said
+    assert "believed: all together" in said
+
+
+def test_learn__far_cases_of_a_class_of_small_weight__are_learned_from():
+    found, truth = opinions(60)
+    weight = np.where(truth == 0, 0.1, 1.0)
+    prior = np.bincount(truth, weight) / weight.sum()
+    held = [HeldOut(np.arange(60), [replace(found, prior=prior)], [np.zeros(60)], far=far) for far in (False, True)]
+    answer = AutoAnswer()
+    answer.learn(held, truth, weight, None)
+    far = [each for each in answer._samples(held, truth, weight) if each.shifted]
+    assert len(far[0].truth) == 60
+
+
+@pytest.mark.filterwarnings("error:n_memories")
+def test_auto__as_many_memories_as_different_cases__folds_with_fewer_do_not_warn():
+    X, y = stripes(12, 0)
+    y = np.where(np.arange(120) % 5 == 0, np.roll(np.repeat(y, 10), 1), np.repeat(y, 10))
+    y[::20], y[10::20] = "odd", "even"
+    clf = make(second_column()).fit(np.repeat(X, 10, axis=0), y)
+    assert len(clf.memory_indices_) == 12

@@ -69,7 +69,7 @@ def test_curve__shown__as_text_table_and_picture():
     assert curve.plot().get_xlabel() == "memories"
 
 
-@pytest.mark.parametrize("numbers", [[], [0, 3], [500]])
+@pytest.mark.parametrize("numbers", [[], [0, 3], [500], [2.5], ["a"], [np.nan], 0, "many"])
 def test_search_curve__numbers_that_cannot_be__are_refused(numbers):
     with pytest.raises(ValueError, match="numbers of memories must be from 1 to 160"):
         search_curve(make(), *stripes(), numbers)
@@ -80,3 +80,36 @@ def test_auto__matrix_of_similarities__is_refused():
     S = np.exp(-np.abs(X - X.T))
     with pytest.raises(ValueError, match="cannot be chosen for a matrix"):
         MemoryClassifier(Precomputed(), n_memories="auto", answer="labels").fit(S, y)
+
+
+def test_search_curve__rule_learns_its_balance__numbers_are_scored_alike(monkeypatch):
+    from memclf.classifier import curve
+
+    used, weigh = [], curve._weigh
+
+    def spy(answered, frequencies, balance):
+        used.append(balance)
+        return weigh(answered, frequencies, balance)
+
+    monkeypatch.setattr(curve, "_weigh", spy)
+    x = np.random.default_rng(0).uniform(0, 6, 200)[:, None]
+    search_curve(make(answer="auto", min_cluster_size=10), x, (x[:, 0] % 3 > 2.3).astype(int), [2, 4, 8])
+    assert len(used) == 3
+    assert len(set(used)) == 1
+
+
+def test_search_curve__one_number__is_a_curve_of_one_point():
+    assert [point.n_memories for point in search_curve(make(), *stripes(60), 4).points] == [4]
+
+
+def test_search_curve__no_memory_classifier__is_refused():
+    with pytest.raises(TypeError, match="takes a MemoryClassifier; got LogisticRegression"):
+        search_curve(LogisticRegression(), *stripes(60))
+
+
+@pytest.mark.filterwarnings("error:n_memories")
+@pytest.mark.parametrize(("different", "tried"), [(5, [2, 3, 5]), (6, [2, 3, 5, 6])])
+def test_auto__few_different_cases__tries_no_more_memories_than_these(different, tried):
+    x = np.repeat(np.arange(float(different)), 30)
+    clf = make(n_memories="auto").fit(x[:, None], (x % 2).astype(int))
+    assert [point.n_memories for point in clf.search_curve_.points] == tried

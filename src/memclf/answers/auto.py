@@ -154,7 +154,7 @@ class AutoAnswer(ProductAnswer):
             for number, (opinions, strange) in enumerate(zip(each.opinions, each.strangeness, strict=True)):
                 rows = np.arange(len(each.rows))
                 if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
-                    rows = np.flatnonzero(_left(opinions, codes, each.rows) >= MOSTLY)
+                    rows = np.flatnonzero(_left(opinions, codes, weight, each.rows) >= MOSTLY)
                 told = self.compare_with_usual(opinions, strange).take(rows)
                 found.append(Sample(told, codes[each.rows][rows], own[rows], fold, each.far or number > 0))
         return _share_out(found)
@@ -208,7 +208,7 @@ class AutoAnswer(ProductAnswer):
         labels = "its cluster" if self.belief_.closeness == NEVER else "the memories around it"
         told = most_probable(item.labels)
         labelled = f"the labels of {labels} say {told!r} ({item.labels[told]:.2f})"
-        if self.believed_ == "labels":
+        if item.local is None:  # no classifier takes part
             return f"{labelled}; its cluster holds {list_classes(item)}"
         said = most_probable(item.local)
         speaks = f"{self._name_classifier(item)} says {said!r} ({item.local[said]:.2f})"
@@ -250,9 +250,10 @@ def _sizes(parts: Any) -> Array:
     return np.array([counts.sum() if k == pool.GLOBAL else counts[home == k].sum() for k in home])
 
 
-def _left(opinions: Opinions, codes: Array, rows: Array) -> Array:
-    """For each held-out case the share of its class that was left to learn from, at most 1."""
-    overall = np.bincount(codes, minlength=len(opinions.prior)) / len(codes)
+def _left(opinions: Opinions, codes: Array, weight: Array | None, rows: Array) -> Array:
+    """For each held-out case how common its class was among the cases left, compared with all."""
+    overall = np.bincount(codes, weight, minlength=len(opinions.prior))
+    overall = overall / overall.sum()
     return np.asarray((opinions.prior / np.maximum(overall, np.finfo(float).tiny))[codes[rows]])
 
 

@@ -5,7 +5,9 @@ know of the frequencies must not count twice. Powers of the two ratios are multi
 
 The larger power is 1. Otherwise shifted cases, on which all parts fail, would make both powers small: it is likeliest
 then that the commonest class is the true one, and rare classes would never be answered. That no part knows much is
-said by temperatures instead, one for cases as they are and one for shifted ones, which change no answer.
+said by temperatures instead, one for cases as they are and one for shifted ones. The latter is for learning only. The
+former is part of the probabilities; by itself it changes no answer, but where rare classes are weighed up, it says how
+far that carries.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ class Belief:
     closeness : float
         A memory's labels weigh (its similarity / the largest similarity) to this power; infinite: the nearest alone.
     temperature : float
-        Makes the probabilities of cases like the training cases honest; no answer depends on it.
+        Makes the probabilities of cases like the training cases honest. Answers depend on it only where rare classes
+        are weighed up.
     """
 
     classifier: float
@@ -71,10 +74,9 @@ class Belief:
 
     def powers(self, opinions: Opinions) -> tuple[Array, Array]:
         """How much the classifier and the labels count on each case."""
-        strange = 0.0 if opinions.excess is None else self.strangeness * opinions.excess
-        far = 0.0 if opinions.distance is None else self.distance * opinions.distance
         n = len(opinions.local)
-        return self.classifier * np.exp(-np.full(n, strange)), self.labels * np.exp(-np.full(n, far))
+        strange, far = _beyond(opinions.excess, n), _beyond(opinions.distance, n)
+        return self.classifier * np.exp(-self.strangeness * strange), self.labels * np.exp(-self.distance * far)
 
     def combine(self, opinions: Opinions) -> Array:
         """Probabilities of shape (cases, classes); classes without training cases have none."""
@@ -112,6 +114,11 @@ def _ratios(opinions: Opinions, belief: Belief) -> tuple[Array, Array]:
     prior = _log(opinions.prior)
     classifier = _log(mix_classifiers(opinions, belief.shrinkage)) if belief.classifier else prior + 0 * opinions.memory
     return classifier - prior, _log(pick_labels(opinions, belief.closeness)) - prior
+
+
+def _beyond(excess: Array | None, n: int) -> Array:
+    """Strangeness or distance beyond the usual, as far as it counts: none may be infinite."""
+    return np.zeros(n) if excess is None else np.minimum(excess, FARTHEST)
 
 
 def _log(P: Array) -> Array:
@@ -199,9 +206,8 @@ class _Together:
         for each in samples:
             told, n = each.opinions, len(each.truth)
             prior = np.where(told.prior > 0, _log(told.prior), -np.inf)
-            strange = np.zeros(n) if told.excess is None else np.minimum(told.excess, FARTHEST)
-            far = np.zeros(n) if told.distance is None else np.minimum(told.distance, FARTHEST)
-            rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), strange, far)
+            beyond = _beyond(told.excess, n), _beyond(told.distance, n)
+            rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), *beyond)
             columns.append((*rows, each.truth, each.weight, np.full(n, each.shifted)))
         found = [np.concatenate(column) for column in zip(*columns, strict=True)]
         answerable = np.isfinite(

@@ -47,7 +47,7 @@ def shift_rows(data: Any, seed: int) -> Any:
     """
     if sp.issparse(data):
         return _shift_sparse(data, seed)
-    columns = [_Column.of(values, codes) for values, codes in _columns(data)]
+    columns = [_Column.of(*column) for column in _columns(data)]
     varying = [j for j, column in enumerate(columns) if column.varies]
     kinds = KINDS if any(columns[j].gap is not None for j in varying) else KINDS[:3]
     width = 2 + 2 * len(columns)  # kind, amount, and for each column whether it is chosen and how much
@@ -76,9 +76,10 @@ class _Column:
     gap: int | None  # a row without a value
     varies: bool
     amounts: bool  # numbers that can be changed by a little; the others are codes
+    whole: bool  # numbers that stay whole, though with gaps they come as floats
 
     @classmethod
-    def of(cls, values: Array, codes: bool) -> _Column:
+    def of(cls, values: Array, codes: bool, whole: bool) -> _Column:
         if codes:
             words = np.array([str(value) for value in values], dtype=object)
             missing, seen = np.isin(words, GAPS), len(set(words))
@@ -87,7 +88,7 @@ class _Column:
             missing, order = np.isnan(values), np.argsort(values, kind="stable")
             seen = len(np.unique(values[~missing])) + bool(missing.any())
         gap = int(np.argmax(missing)) if missing.any() else None
-        return cls(values, order, gap, seen > 1, not codes and seen > FEW)
+        return cls(values, order, gap, seen > 1, not codes and seen > FEW, whole)
 
     def shift(self, kind: Array, amount: Array, quantile: Array) -> tuple[Array, Array | None]:
         """For each row the row whose value it gets, or new values of all rows."""
@@ -104,7 +105,7 @@ class _Column:
         noisy = old + spread * np.clip(ndtri(quantile), -4, 4)
         new = np.where(kind == "noise", noisy, error)
         new = np.maximum(new, least) if least >= 0 else new
-        if self.values.dtype.kind != "f":
+        if self.whole:
             new = np.clip(np.rint(new), least, most)
         moved = np.isin(kind, ("noise", "scale"))
         return source, np.where(moved, new.astype(self.values.dtype), self.values[source])
@@ -158,12 +159,12 @@ def _is_pandas(data: Any) -> bool:
     return containers.is_table(data) and type(data).__module__.partition(".")[0] == "pandas"
 
 
-def _columns(data: Any) -> Iterable[tuple[Array, bool]]:
-    """The values of each column, and whether they are codes, which cannot be calculated with."""
+def _columns(data: Any) -> Iterable[tuple[Array, bool, bool]]:
+    """The values of each column, whether they are codes, and whether they are whole numbers."""
     if not _is_pandas(data):
-        return [(column, column.dtype.kind == "b") for column in data.T]
-    whole = [(np.asarray(data.iloc[:, j]), str(data.dtypes.iloc[j])) for j in range(data.shape[1])]
-    return [(values, dtype == "category" or values.dtype.kind not in "iuf") for values, dtype in whole]
+        return [(column, column.dtype.kind == "b", column.dtype.kind in "iu") for column in data.T]
+    given = [(np.asarray(data.iloc[:, j]), data.dtypes.iloc[j]) for j in range(data.shape[1])]
+    return [(values, str(t) == "category" or values.dtype.kind not in "iuf", t.kind in "iu") for values, t in given]
 
 
 def _row_keys(data: Any) -> list[bytes]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from memclf.answers.base import HeldOut, balance_probabilities
 from memclf.cases import Cases
 from memclf.classifier.fit import FitSettings, Seeds, TrainingData, fit_once
 from memclf.classifier.folds import FoldPlan
-from memclf.classifier.held_out import change_cases, observe
+from memclf.classifier.held_out import FEWER_MEMORIES, change_cases, observe
 
 STEP = 1.6  # factor from one number of memories to the next
 MOST = 128  # memories, where the user gives no numbers
@@ -29,8 +31,9 @@ class CurvePoint:
     ----------
     n_memories : int
     score : float
-        Share of held-out training cases that are answered rightly, rare classes weighed up as the answer rule does.
-        For rules that learn from shifted cases, half of them are shifted.
+        Share of held-out training cases that are answered rightly by the nearest memory, also where it would leave
+        them unknown. Rare classes are weighed up as the answer rule does (one that learns how far: by the middle of
+        what it may). For rules that learn from shifted cases, half of the weight is on these.
     behind : float
         How far the score is behind the best one.
     error : float
@@ -127,7 +130,11 @@ def search_curve(
     >>> curve.best.n_memories
     16
     """
-    return classifier._try_numbers(X, y, numbers, groups)
+    try:
+        search = classifier._try_numbers
+    except AttributeError:
+        raise TypeError(f"search_curve takes a MemoryClassifier; got {type(classifier).__name__}") from None
+    return search(X, y, numbers, groups)
 
 
 def try_numbers(
@@ -136,18 +143,21 @@ def try_numbers(
     """Fit without each fold for each number of memories, and score the fold."""
     pairs = plan.split(data.y, data.counted, seed)
     least = min(len(rest) for rest, _ in pairs)
-    wanted = _series(least) if numbers is None else sorted({int(number) for number in numbers})
-    if not wanted or wanted[0] < 1 or wanted[-1] > least:
-        raise ValueError(f"numbers of memories must be from 1 to {least}, the cases of the smallest fit; got {wanted}")
+    wanted = _series(least) if numbers is None else _check_numbers(numbers, least)
     versions = [data.cases, *change_cases(settings.answer, data.cases)]
     wholes: dict[int, Any] = {}  # the global classifier of a fold is the same for all numbers
-    trials = [
-        _try_number(settings, data, pairs, versions, number, wholes)
-        for number in track(wanted, total=len(wanted), what="trying numbers of memories", verbose=settings.verbose)
-    ]
+    trials = []
+    for number in track(wanted, total=len(wanted), what="trying numbers of memories", verbose=settings.verbose):
+        with warnings.catch_warnings():
+            if numbers is None:
+                warnings.filterwarnings("ignore", message=FEWER_MEMORIES)
+            trials.append(_try_number(settings, data, pairs, versions, number, wholes))
+        if numbers is None and trials[-1].memories < number:  # cases have no more different descriptions
+            wanted = [*(each for each in wanted if each < trials[-1].memories), trials[-1].memories]
+            break
     best = max(trials, key=lambda trial: trial.score)
     points = []
-    for number, trial in zip(wanted, trials, strict=True):
+    for number, trial in zip(wanted, trials, strict=False):  # of the same number, the first
         apart = trial.weight * (best.right - trial.right)  # on the same cases
         error = float(np.sqrt(len(apart)) * apart.std())
         points.append(CurvePoint(number, trial.score, best.score - trial.score, error, trial.coverage, trial.unknown))
@@ -160,6 +170,7 @@ class _Trial:
     weight: Array
     coverage: float
     unknown: float
+    memories: int  # the most in a fold: there may be fewer different cases than was asked for
 
     @property
     def score(self) -> float:
@@ -174,7 +185,7 @@ def _try_number(
     number: int,
     wholes: dict[int, Any],
 ) -> _Trial:
-    held, answered, covered, unknown = [], [], [], []
+    held, answered, covered, unknown, memories = [], [], [], [], 0
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     for fold, (rest, out) in enumerate(pairs):
@@ -188,13 +199,15 @@ def _try_number(
             always = replace(parts, fallback="nearest", fallback_classifier=None)
             said = parts.answer.answer(always, cases, routes, probabilities=False).labels
             answered.append([(codes[out], (said == data.y[out]).astype(float), 0)])
+        memories = max(memories, len(parts.memory_indices))
         covered.append(parts.search_result.coverage)
         unknown.append(1 - routes.known.mean())
     if held:  # the few numbers that the rule learns are learned on the cases that they are scored on
         rule = parts.answer.learn(held, codes, data.weight, None)
         answered = [_answer_again(rule, each, codes) for each in held]
-    right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(parts.answer.balance))
-    return _Trial(right, weight, float(np.mean(covered)), float(np.mean(unknown)))
+    # Not the balance that the rule has learned: scores of different numbers are compared, so one measure is for all.
+    right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(settings.answer.balance))
+    return _Trial(right, weight, float(np.mean(covered)), float(np.mean(unknown)), memories)
 
 
 def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, Array, int]]:
@@ -217,6 +230,16 @@ def _weigh(answered: list[Any], frequencies: Array, balance: float) -> tuple[Arr
     for kind in (False, True):
         weight[changed == kind] /= max(weight[changed == kind].sum(), np.finfo(float).tiny)
     return right, weight / weight.sum()
+
+
+def _check_numbers(numbers: Any, most: int) -> list[int]:
+    """Numbers in ascending order, each once."""
+    given = list(numbers) if isinstance(numbers, Iterable) else [numbers]
+    if not given or not all(isinstance(each, Integral) and 1 <= int(each) <= most for each in given):
+        raise ValueError(
+            f"numbers of memories must be from 1 to {most}, the cases of the smallest fit, and whole; got {numbers!r}"
+        )
+    return sorted({int(each) for each in given})
 
 
 def _series(n: int) -> list[int]:

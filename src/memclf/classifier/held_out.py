@@ -23,6 +23,7 @@ from memclf.classifier.folds import FoldPlan
 from memclf.routing import Routes, conformal_thresholds
 from memclf.routing.thresholds import distance, tell_widths, widths
 
+FEWER_MEMORIES = "n_memories=.* cases have different descriptions"  # a warning
 FOLDS = 10  # of which one at a time is left out to measure distances; only the memories are chosen anew
 
 
@@ -69,7 +70,9 @@ def learn_answer(fit: FoldedFit) -> None:
     shown = track(pairs, total=len(pairs), what="fitting without each fold", verbose=fit.settings.verbose)
     for rest, held, far in shown:
         settings, data, cases = fit.without(rest, held)
-        parts = fit_once(settings, data, Seeds.draw(settings.random_state))
+        with warnings.catch_warnings():  # the user gave no number for a fold
+            warnings.filterwarnings("ignore", message=FEWER_MEMORIES)
+            parts = fit_once(settings, data, Seeds.draw(settings.random_state))
         versions = [cases, *([] if far else [each.take(held) for each in changed])]
         found.append(observe(fit.parts.classes, parts, versions, held, far))
     codes = np.searchsorted(fit.parts.classes, fit.data.y)

@@ -21,7 +21,6 @@ SETTINGS = {
     "local": {},
     "product": {"answer": "product", "cv": 3},
     "energy": {"answer": ProductAnswer(competence="energy")},
-    "auto": {"answer": "auto"},
     "unknown rate": {"answer": "product", "unknown_rate": 0.2},
     "global fallback": {"fallback": "global"},
     "one memory": {"n_memories": 1},
@@ -65,6 +64,14 @@ def mixed(kind, n, seed):
 
 def once(X):
     return {digest(case): 1 for case in rows_of(X)}
+
+
+def test_pipeline__auto__sees_each_text_once(log):
+    (X, y), (new, _) = mixed("texts", 60, 0), mixed("texts", 12, 1)
+    clf = classifier(CountingFeatures(log), CountingFeatures(log), answer="auto").fit(X, y)
+    assert count(log) == once(X)
+    clf.predict(new)
+    assert count(log) == once(new)
 
 
 @pytest.mark.filterwarnings("ignore:.*memory covers all", "ignore:more than unknown_rate")

@@ -47,6 +47,11 @@ NAMES = {
     "labels": "labels of the memories",
     "together": "all together",
 }
+WORDS = {
+    "accuracy": "accuracy",
+    "both": "mean of accuracy and balanced accuracy",
+    "balanced_accuracy": "balanced accuracy",
+}
 MOSTLY = 0.5  # a class of which less is left to learn from says nothing about its held-out cases
 BLOCK = 2**21  # similarities held at once
 
@@ -226,7 +231,9 @@ class AutoAnswer(ProductAnswer):
 
     def _say_why(self) -> str:
         right = ", ".join(f"{NAMES[name]} {100 * share:.1f} %" for name, share in self.scores_.items())
-        return f"believed: {NAMES[self.believed_]} (right on held-out and shifted training cases: {right})"
+        return (
+            f"believed: {NAMES[self.believed_]} ({WORDS[self.metric]} on held-out and shifted training cases: {right})"
+        )
 
 
 def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float]) -> dict[float, Array]:

@@ -31,8 +31,8 @@ class CurvePoint:
     ----------
     n_memories : int
     score : float
-        Share of held-out training cases that are answered rightly by the nearest memory, also where it would leave
-        them unknown. Rare classes are weighed up as the answer rule does (one that learns how far: by the middle of
+        Share of held-out training cases that are answered rightly. Unknown is not right; where the rate of unknown is
+        fixed by `unknown_rate`, or something answers in place of unknown, the nearest memory answers. Rare classes are weighed up as the answer rule does (one that learns how far: by the middle of
         what it may). For rules that learn from shifted cases, half of the weight is on these.
     behind : float
         How far the score is behind the best one.
@@ -126,9 +126,9 @@ def search_curve(
     >>> from memclf.similarity import RBFSimilarity
     >>> X = np.linspace(0, 4, 80)[:, None]
     >>> y = np.floor(X[:, 0]) % 2
-    >>> curve = search_curve(MemoryClassifier(RBFSimilarity(), answer="labels", random_state=0), X, y, [1, 4, 16])
+    >>> curve = search_curve(MemoryClassifier(RBFSimilarity(), answer="labels", random_state=0), X, y, [1, 8])
     >>> curve.best.n_memories
-    16
+    8
     """
     try:
         search = classifier._try_numbers
@@ -138,9 +138,18 @@ def search_curve(
 
 
 def try_numbers(
-    settings: FitSettings, data: TrainingData, plan: FoldPlan, numbers: Iterable[int] | None, seed: int | None
+    settings: FitSettings,
+    data: TrainingData,
+    plan: FoldPlan,
+    numbers: Iterable[int] | None,
+    seed: int | None,
+    *,
+    may_decline: bool,
 ) -> SearchCurve:
-    """Fit without each fold for each number of memories, and score the fold."""
+    """Fit without each fold for each number of memories, and score the fold.
+
+    `may_decline`: a case below its threshold is answered unknown, which is not right.
+    """
     pairs = plan.split(data.y, data.counted, seed)
     least = min(len(rest) for rest, _ in pairs)
     wanted = _series(least) if numbers is None else _check_numbers(numbers, least)
@@ -151,7 +160,7 @@ def try_numbers(
         with warnings.catch_warnings():
             if numbers is None:
                 warnings.filterwarnings("ignore", message=FEWER_MEMORIES)
-            trials.append(_try_number(settings, data, pairs, versions, number, wholes))
+            trials.append(_try_number(settings, data, pairs, versions, number, wholes, may_decline))
         if numbers is None and trials[-1].memories < number:  # cases have no more different descriptions
             wanted = [*(each for each in wanted if each < trials[-1].memories), trials[-1].memories]
             break
@@ -184,8 +193,9 @@ def _try_number(
     versions: list[Cases],
     number: int,
     wholes: dict[int, Any],
+    may_decline: bool,
 ) -> _Trial:
-    held, answered, covered, unknown, memories = [], [], [], [], 0
+    held, answered, known, covered, memories = [], [], [], [], 0
     classes = np.unique(data.y)
     codes = np.searchsorted(classes, data.y)
     for fold, (rest, out) in enumerate(pairs):
@@ -201,13 +211,16 @@ def _try_number(
             answered.append([(codes[out], (said == data.y[out]).astype(float), 0)])
         memories = max(memories, len(parts.memory_indices))
         covered.append(parts.search_result.coverage)
-        unknown.append(1 - routes.known.mean())
+        known.append(routes.known)
     if held:  # the few numbers that the rule learns are learned on the cases that they are scored on
         rule = parts.answer.learn(held, codes, data.weight, None)
         answered = [_answer_again(rule, each, codes) for each in held]
+    if may_decline:
+        for met, ((_, right, _), *_) in zip(known, answered, strict=True):  # of cases as they are
+            right *= met
     # Not the balance that the rule has learned: scores of different numbers are compared, so one measure is for all.
     right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(settings.answer.balance))
-    return _Trial(right, weight, float(np.mean(covered)), float(np.mean(unknown)), memories)
+    return _Trial(right, weight, float(np.mean(covered)), 1 - float(np.concatenate(known).mean()), memories)
 
 
 def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, Array, int]]:

@@ -295,7 +295,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     ) -> SearchCurve:
         if get_tags(self).input_tags.pairwise:
             raise ValueError("the number of memories cannot be chosen for a matrix of similarities; give n_memories")
-        return try_numbers(settings, data, plan, numbers, seeds.folds)
+        may_decline = settings.fallback == "unknown" and self.unknown_rate is None
+        return try_numbers(settings, data, plan, numbers, seeds.folds, may_decline=may_decline)
 
     def _try_numbers(self, X: Any, y: Any, numbers: Any, groups: Any) -> SearchCurve:
         """What `search_curve` gives for this classifier's parameters."""

@@ -113,3 +113,12 @@ def test_auto__few_different_cases__tries_no_more_memories_than_these(different,
     x = np.repeat(np.arange(float(different)), 30)
     clf = make(n_memories="auto").fit(x[:, None], (x % 2).astype(int))
     assert [point.n_memories for point in clf.search_curve_.points] == tried
+
+
+def test_search_curve__cases_below_their_threshold__unknown_is_not_right():
+    X, y = stripes()
+    declining, answering = [search_curve(make(fallback=each), X, y, [2]).points[0] for each in ("unknown", "nearest")]
+    assert declining.unknown == answering.unknown > 0.3
+    assert declining.score < answering.score - 0.1
+    assert declining.score <= 1 - declining.unknown + 1e-9
+    assert search_curve(make(unknown_rate=0.1), X, y, [2]).points[0].score == answering.score

@@ -32,8 +32,9 @@ class CurvePoint:
     n_memories : int
     score : float
         Share of held-out training cases that are answered rightly. Unknown is not right; where the rate of unknown is
-        fixed by `unknown_rate`, or something answers in place of unknown, the nearest memory answers. Rare classes are weighed up as the answer rule does (one that learns how far: by the middle of
-        what it may). For rules that learn from shifted cases, half of the weight is on these.
+        fixed by `unknown_rate`, or something answers in place of unknown, the nearest memory answers. Rare classes are
+        weighed up as the answer rule does (one that learns how far: by the middle of what it may). For rules that learn
+        from shifted cases, half of the weight is on these.
     behind : float
         How far the score is behind the best one.
     error : float

@@ -32,7 +32,6 @@ ESTIMATORS = [
         start="global",
         random_state=0,
     ),
-    MemoryClassifier(answer="product", fallback="nearest"),
     MemoryClassifier(answer="auto", fallback="nearest"),
     MemoryClassifier(threshold=0.9, answer="labels", fallback="nearest"),
     MemorySelector(),
@@ -59,8 +58,20 @@ def expected_failures(estimator):
     return {}
 
 
+@pytest.mark.slow  # auto, which is checked always, is a product that learns more
+@parametrize_with_checks(
+    [MemoryClassifier(answer="product", fallback="nearest")], expected_failed_checks=expected_failures
+)
+def test_scikit_learn_finds_nothing_wrong_with_the_product(estimator, check):
+    run(estimator, check)
+
+
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    run(estimator, check)
+
+
+def run(estimator, check):
     with warnings.catch_warnings():
         # Checks with labels beyond int32 make scikit-learn's own array code warn.
         warnings.filterwarnings("ignore", message="invalid value encountered in cast", category=RuntimeWarning)

@@ -219,9 +219,9 @@ def write_page(folder: Path, docs: Path) -> None:
 cases like them, and shifted ones: another region, year, site, sex or device. The expert's similarity
 and its reason were written down before any result was seen. No contender sees test cases.
 
-Discount it a little: an earlier form of auto had been run on the first seed of these data when two of
-its rules were written (how much accuracy "both" may give away, and that the larger power is 1, which
-was found on held-out training leaves).
+Discount it a little: earlier forms of auto had been run on these data when three of its rules were
+written (how much accuracy "both" may give away; that this is judged on cases as they are; and that the
+larger power is 1, which was found on held-out training leaves).
 
 Made by `python benchmarks/earn.py --out runs/earn --seeds {" ".join(map(str, results.seeds))}` and
 `python benchmarks/earn.py --out runs/earn --page docs` (`pip install "memclf[earn]"`). All memory

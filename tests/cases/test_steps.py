@@ -76,7 +76,9 @@ def test_pipeline__auto__sees_each_text_once(log):
 
 @pytest.mark.filterwarnings("ignore:.*memory covers all", "ignore:more than unknown_rate")
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("kind", ["texts", "array", "frame"])
+@pytest.mark.parametrize(
+    "kind", ["texts", pytest.param("array", marks=pytest.mark.slow), pytest.param("frame", marks=pytest.mark.slow)]
+)
 def test_pipeline__begins_as_the_features_do__each_case_is_seen_once(kind, setting, log):
     (X, y), (new, _) = mixed(kind, 60, 0), mixed(kind, 12, 1)
     clf = classifier(CountingFeatures(log), CountingFeatures(log), **SETTINGS[setting]).fit(X, y)

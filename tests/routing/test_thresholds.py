@@ -175,8 +175,9 @@ def test_a_fitted_classifier_keeps_the_promise_on_new_cases(answer):
     assert np.mean(found) > 0.02  # and it is not kept by never being unknown
 
 
+@pytest.mark.slow
 @SIMULATION
-@pytest.mark.parametrize("cv", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cv", [3, 10])
 def test_many_small_clusters_keep_the_promise_too(cv):
     found = []
     for seed in range(8):
@@ -272,10 +273,9 @@ def test_distrust_beyond_the_rate_is_said_and_nothing_is_added_to_it(answer):
     np.testing.assert_array_equal(clf.predict(new) == -1, new[:, 2] > 0.5)
 
 
+@pytest.mark.slow
 @SIMULATION
-@pytest.mark.parametrize(
-    "gamma", [pytest.param(0.4, marks=pytest.mark.slow), 1.0, pytest.param(3.0, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("gamma", [0.4, 1.0, 3.0])
 def test_clusters_of_single_cases_keep_the_promise(gamma):
     """Nothing lies beside the memories, in the whole or without a fold, that tells how wide a cluster is."""
     found = []

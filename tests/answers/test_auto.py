@@ -15,7 +15,7 @@ from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
 from memclf.answers.base import HeldOut, Opinions
-from memclf.answers.belief import PARTS, Belief, Sample, _Together, choose, learn_belief, try_beliefs
+from memclf.answers.belief import PARTS, Belief, Sample, Trial, _Together, choose, learn_belief, try_beliefs
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, split_by_memories
@@ -109,6 +109,15 @@ def test_learn_belief__shifted_cases_that_no_part_knows__take_no_answer_away():
 def test_try_beliefs__both_know__together_is_best():
     trials = try_beliefs([sample(fold) for fold in range(3)], (0.0,))
     assert choose(trials, "accuracy").name == "together"
+
+
+def test_choose__scores_equal_but_for_rounding__the_first_is_taken():
+    first, second = [Trial(name, 0.0, np.array([0.9]), np.array([0.8])) for name in ("global", "together")]
+    nudged = Trial("together", 0.0, first.accuracy + 1e-15, first.balanced + 1e-15)
+    for metric in ("accuracy", "both"):
+        assert choose([first, second], metric) is choose([first, nudged], metric) is first
+    below = Trial("labels", 0.5, first.accuracy - 0.01 - 1e-15, np.array([0.9]))  # allowed, up to rounding
+    assert choose([first, below], "both") is below
 
 
 def test_choose__both__gives_away_hardly_any_accuracy():

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from memclf._numbers import Array
+from memclf._numbers import Array, first_largest, reaches
 from memclf.answers.base import FLOOR, Opinions, balance_probabilities
 
 ALONE = 0.0  # cases that a cluster is short of: none, the local classifier answers alone
@@ -30,6 +30,7 @@ PULL = 1.0  # strength with which both powers are drawn to 1, and fading to none
 MOST = 3.0  # no rate is larger
 HOTTEST = 3.0  # logarithm of the largest temperature
 FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
+SAME_LOSS = 1e-6  # losses that differ by less are equal: the optimisation ends there
 GIVEN_AWAY = 0.01  # accuracy that may be given away for balanced accuracy
 ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
 
@@ -155,7 +156,8 @@ def learn_belief(samples: list[Sample]) -> Belief:
     shrinkages = [each for each in SHRINKAGES if first.size is not None or each == NEVER]
     closenesses = [each for each in CLOSENESSES if first.nearby is not None or each == NEVER]
     found = [_fit_powers(samples, *pair) for pair in product(shrinkages, closenesses)]
-    return min(found, key=lambda pair: pair[0])[1]
+    # Where all clusters share a classifier, say, several ways are the same but for the end of the optimisation.
+    return found[first_largest(np.array([-loss for loss, _ in found]), SAME_LOSS)][1]
 
 
 def _fit_powers(samples: list[Sample], shrinkage: float, closeness: float) -> tuple[float, Belief]:
@@ -306,5 +308,5 @@ def choose(trials: list[Trial], metric: str) -> Trial:
     allowed = trials
     if metric == "both":
         best = max(each.accuracy[0] for each in trials)
-        allowed = [each for each in trials if each.accuracy[0] >= best - GIVEN_AWAY]
-    return max(allowed, key=lambda each: each.score(metric))
+        allowed = [each for each in trials if reaches(each.accuracy[0], best - GIVEN_AWAY)]
+    return allowed[first_largest(np.array([each.score(metric) for each in allowed]))]

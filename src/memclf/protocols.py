@@ -60,6 +60,13 @@ class Draws(Protocol):
 
 
 @runtime_checkable
+class Inspects(Protocol):
+    """Features that measure more of a case than cases are compared by."""
+
+    def inspect(self, X: Any) -> Any: ...
+
+
+@runtime_checkable
 class Fits(Protocol):
     """Anything that learns from cases and labels."""
 

@@ -27,10 +27,11 @@ from memclf.answers.belief import (
     choose,
     learn_belief,
     mix_classifiers,
-    pick_labels,
+    read_description,
     try_beliefs,
 )
 from memclf.answers.local import list_classes, name_classifier
+from memclf.answers.measured import ask_measured, fit_measured
 from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange
 from memclf.cases import Cases, containers
 from memclf.local import pool
@@ -45,6 +46,7 @@ NAMES = {
     "global": "the global classifier",
     "local": "local classifiers",
     "labels": "labels of the memories",
+    "measurements": "the expert's measurements",
     "together": "all together",
 }
 WORDS = {
@@ -69,16 +71,19 @@ class AutoAnswer(ProductAnswer):
 
     Attributes
     ----------
-    believed_ : "global", "local", "labels" or "together"
+    believed_ : "global", "local", "labels", "measurements" or "together"
         Who answers: the classifier that was trained on everything, those of the clusters, the labels of the
-        memories (stage 1 alone), or a product.
+        memories (stage 1 alone), a forest on all that the expert's features measure, or a product. A part answers
+        alone only where it is surely better.
     belief_ : Belief
         The powers in the product.
     balance_ : float
         How far rare classes are weighed up, from 0 to 1.
     scores_ : dict
-        Of each of the four the `metric` on held-out cases, the mean of those as they are and shifted ones; "both" is
+        Of each of these the `metric` on held-out cases, the mean of those as they are and shifted ones; "both" is
         the mean of accuracy and balanced accuracy.
+    measured_ : RandomForestClassifier or None
+        Answers from what the expert's features measure, where it is believed.
     detectors_, calibration_, strange_rate_
         As in `ProductAnswer`.
     distances_ : Calibration
@@ -105,13 +110,26 @@ class AutoAnswer(ProductAnswer):
 
     # --------------------------------------------------------------------------------------------------- learning
 
+    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None) -> Self:
+        """Fit detectors, and a classifier on what the expert's features measure, if there are any."""
+        self.measured_ = fit_measured(parts, cases, y, counted, weight)
+        return super().fit_local(parts, cases, y, counted, weight)
+
     def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
         """What all parts say about the cases, and how strange these are."""
-        opinions = self._ask(parts, cases, routes, local=True, whole=True, closenesses=CLOSENESSES)
+        opinions = self._ask(parts, cases, routes, local=True, whole=True, measured=True, closenesses=CLOSENESSES)
         return opinions, self._strangeness(parts, cases, routes, opinions.local)
 
     def _ask(
-        self, parts: Any, cases: Cases, routes: Routes, *, local: bool, whole: bool, closenesses: tuple[float, ...]
+        self,
+        parts: Any,
+        cases: Cases,
+        routes: Routes,
+        *,
+        local: bool,
+        whole: bool,
+        measured: bool,
+        closenesses: tuple[float, ...],
     ) -> Opinions:
         shape = (len(routes), len(parts.classes))
         memory = parts.label_distributions[routes.nearest]
@@ -129,6 +147,7 @@ class AutoAnswer(ProductAnswer):
             parts.frequencies,
             whole=said_by_all,
             nearby=labels_by_closeness(parts, cases, wanted) if wanted else None,
+            measured=ask_measured(self.measured_, parts, cases) if measured else None,
             size=_sizes(parts)[routes.nearest] if local else None,
             distance=1 - routes.similarity,
         )
@@ -146,9 +165,13 @@ class AutoAnswer(ProductAnswer):
         best = choose(trials, self.metric)
         self.believed_, self.balance_ = best.name, best.balance
         self.scores_ = {
-            name: choose([t for t in trials if t.name == name], self.metric).score(self.metric) for name in NAMES
+            name: choose([t for t in trials if t.name == name], self.metric).score(self.metric)
+            for name in NAMES
+            if any(t.name == name for t in trials)
         }
         self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples)
+        if not self.belief_.measured:
+            self.measured_ = None
         return self
 
     def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None) -> list[Sample]:
@@ -175,7 +198,13 @@ class AutoAnswer(ProductAnswer):
         """The opinions of those who are believed, and how strange the cases are, if it matters."""
         belief = self.belief_
         opinions = self._ask(
-            parts, cases, routes, local=belief.asks_local, whole=belief.asks_global, closenesses=(belief.closeness,)
+            parts,
+            cases,
+            routes,
+            local=belief.asks_local,
+            whole=belief.asks_global,
+            measured=belief.measured,
+            closenesses=(belief.closeness,),
         )
         if self.calibration_ is None or not (self.strange_rate_ or belief.strangeness):
             return opinions, None
@@ -191,7 +220,7 @@ class AutoAnswer(ProductAnswer):
         first, second = belief.powers(opinions)
         return {
             "local": mix_classifiers(opinions, belief.shrinkage) if belief.classifier else None,
-            "memory": pick_labels(opinions, belief.closeness),
+            "memory": read_description(opinions, belief),
             "share": first / belief.classifier if belief.classifier else first,
             "labels_share": second,
             "whole": opinions.whole,
@@ -210,9 +239,8 @@ class AutoAnswer(ProductAnswer):
         return f"{self._say_opinions(item)}{say_balance(item, self.balance)}; {self._say_why()}"
 
     def _say_opinions(self, item: Any) -> str:
-        labels = "its cluster" if self.belief_.closeness == NEVER else "the memories around it"
         told = most_probable(item.labels)
-        labelled = f"the labels of {labels} say {told!r} ({item.labels[told]:.2f})"
+        labelled = f"{self._name_reading()} {told!r} ({item.labels[told]:.2f})"
         if item.local is None:  # no classifier takes part
             return f"{labelled}; its cluster holds {list_classes(item)}"
         said = most_probable(item.local)
@@ -223,6 +251,11 @@ class AutoAnswer(ProductAnswer):
         if item.share < MOSTLY and item.competence is not None:
             return f"{why}; the classifier counts for less, since the case is {say_strange(item)}"
         return why
+
+    def _name_reading(self) -> str:
+        if self.belief_.measured:
+            return "the expert's measurements say"
+        return f"the labels of {'its cluster' if self.belief_.closeness == NEVER else 'the memories around it'} say"
 
     def _name_classifier(self, item: Any) -> str:
         if not self.belief_.asks_local:

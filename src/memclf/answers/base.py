@@ -97,6 +97,8 @@ class Opinions:
         Probabilities of the global classifier.
     nearby : dict or None
         Label distributions of several memories together, for each way to weigh them by closeness.
+    measured : ndarray of shape (cases, classes) or None
+        Probabilities of a classifier that sees what the expert's features measure.
     size : ndarray of shape (cases,) or None
         How many training cases the local classifiers learned from.
     distance : ndarray of shape (cases,) or None
@@ -109,6 +111,7 @@ class Opinions:
     excess: Array | None = None
     whole: Array | None = None
     nearby: dict[float, Array] | None = None
+    measured: Array | None = None
     size: Array | None = None
     distance: Array | None = None
 
@@ -123,12 +126,12 @@ class Opinions:
             return out
 
         nearby = None if self.nearby is None else {name: put(P) for name, P in self.nearby.items()}
-        parts = {name: put(getattr(self, name)) for name in ("local", "memory", "prior", "whole")}
+        parts = {name: put(getattr(self, name)) for name in ("local", "memory", "prior", "whole", "measured")}
         return replace(self, nearby=nearby, **parts)
 
     def take(self, rows: Array) -> Opinions:
         """The opinions about some of the cases."""
-        per_case = ("local", "memory", "excess", "whole", "size", "distance")
+        per_case = ("local", "memory", "excess", "whole", "measured", "size", "distance")
         kept: dict[str, Any] = {name: getattr(self, name) for name in per_case}
         kept = {name: P if P is None else P[rows] for name, P in kept.items()}
         nearby = None if self.nearby is None else {name: P[rows] for name, P in self.nearby.items()}

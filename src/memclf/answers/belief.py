@@ -3,8 +3,8 @@
 A classifier's opinion counts as a ratio to the class frequencies, and so do the labels of the memories: what both
 know of the frequencies must not count twice. Powers of the two ratios are multiplied, and the frequencies count once.
 
-The larger power is 1. Otherwise shifted cases, on which all parts fail, would make both powers small: it is likeliest
-then that the commonest class is the true one, and rare classes would never be answered. That no part knows much is
+The larger power is 1 on every case. Otherwise shifted cases, on which all parts fail, would make both powers small: it
+is likeliest then that the commonest class is the true one, and rare classes would never be answered. That no part knows much is
 said by temperatures instead, one for cases as they are and one for shifted ones. The latter is for learning only. The
 former is part of the probabilities; by itself it changes no answer, but where rare classes are weighed up, it says how
 far that carries.
@@ -28,9 +28,12 @@ SHRINKAGES = (ALONE, 20.0, 80.0, NEVER)
 CLOSENESSES = (16.0, NEVER)
 PULL = 1.0  # strength with which both powers are drawn to 1, and fading to none
 MOST = 3.0  # no rate is larger
+LEAST_POWER = 1e-9  # of the smaller one, while it is learned
 HOTTEST = 3.0  # logarithm of the largest temperature
 FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
 SAME_LOSS = 1e-6  # losses that differ by less are equal: the optimisation ends there
+TOGETHER = "together"  # the name of the product
+SURELY = 2.0  # standard errors by which a part has to be better than the product
 GIVEN_AWAY = 0.01  # accuracy that may be given away for balanced accuracy
 ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
 
@@ -44,12 +47,14 @@ class Belief:
     classifier, labels : float
         The powers of the classifier and of the memories' labels; the larger is 1.
     strangeness, distance : float
-        The rates at which they fade: the classifier with strangeness, the labels with distance.
+        The rates at which they fade: the classifier with strangeness, the labels with distance, each beside the other.
     shrinkage : float
         The local classifier's share is n / (n + shrinkage), where n cases are in its cluster; the rest is the global
         classifier's. 0: local alone; infinite: global alone.
     closeness : float
         A memory's labels weigh (its similarity / the largest similarity) to this power; infinite: the nearest alone.
+    measured : bool
+        In the place of labels of memories stands what a classifier says of the expert's measurements.
     temperature : float
         Makes the probabilities of cases like the training cases honest. Answers depend on it only where rare classes
         are weighed up.
@@ -61,6 +66,7 @@ class Belief:
     distance: float = 0.0
     shrinkage: float = NEVER
     closeness: float = NEVER
+    measured: bool = False
     temperature: float = 1.0
 
     @property
@@ -77,7 +83,7 @@ class Belief:
         """How much the classifier and the labels count on each case."""
         n = len(opinions.local)
         strange, far = _beyond(opinions.excess, n), _beyond(opinions.distance, n)
-        return self.classifier * np.exp(-self.strangeness * strange), self.labels * np.exp(-self.distance * far)
+        return _fade(self.classifier, self.labels, self.strangeness * strange, self.distance * far)
 
     def combine(self, opinions: Opinions) -> Array:
         """Probabilities of shape (cases, classes); classes without training cases have none."""
@@ -92,7 +98,13 @@ PARTS = {
     "global": Belief(1.0, 0.0),
     "local": Belief(1.0, 0.0, shrinkage=ALONE),
     "labels": Belief(0.0, 1.0),
+    "measurements": Belief(0.0, 1.0, measured=True),
 }
+
+
+def list_parts(opinions: Opinions) -> dict[str, Belief]:
+    """Those of `PARTS` that there are: not all cases are measured."""
+    return {name: part for name, part in PARTS.items() if not part.measured or opinions.measured is not None}
 
 
 def mix_classifiers(opinions: Opinions, shrinkage: float) -> Array:
@@ -105,16 +117,19 @@ def mix_classifiers(opinions: Opinions, shrinkage: float) -> Array:
     return np.asarray(share * opinions.local + (1 - share) * np.asarray(opinions.whole))
 
 
-def pick_labels(opinions: Opinions, closeness: float) -> Array:
-    """The label distribution of the nearest memory, or of all memories by closeness."""
-    return opinions.memory if closeness == NEVER or opinions.nearby is None else opinions.nearby[closeness]
+def read_description(opinions: Opinions, belief: Belief) -> Array:
+    """What the description says: labels of the nearest memory, of all by closeness, or measurements."""
+    if belief.measured and opinions.measured is not None:
+        return opinions.measured
+    nearest_alone = belief.closeness == NEVER or opinions.nearby is None
+    return opinions.memory if nearest_alone or opinions.nearby is None else opinions.nearby[belief.closeness]
 
 
 def _ratios(opinions: Opinions, belief: Belief) -> tuple[Array, Array]:
     """Logarithms of the two opinions in relation to the class frequencies."""
     prior = _log(opinions.prior)
     classifier = _log(mix_classifiers(opinions, belief.shrinkage)) if belief.classifier else prior + 0 * opinions.memory
-    return classifier - prior, _log(pick_labels(opinions, belief.closeness)) - prior
+    return classifier - prior, _log(read_description(opinions, belief)) - prior
 
 
 def _beyond(excess: Array | None, n: int) -> Array:
@@ -154,15 +169,16 @@ def learn_belief(samples: list[Sample]) -> Belief:
     """The belief under which held-out cases are likeliest."""
     first = samples[0].opinions
     shrinkages = [each for each in SHRINKAGES if first.size is not None or each == NEVER]
-    closenesses = [each for each in CLOSENESSES if first.nearby is not None or each == NEVER]
-    found = [_fit_powers(samples, *pair) for pair in product(shrinkages, closenesses)]
+    readings = [{"closeness": each} for each in CLOSENESSES if first.nearby is not None or each == NEVER]
+    readings += [{"measured": True}] if first.measured is not None else []
+    ways = [Belief(1.0, 1.0, shrinkage=each, **reading) for each, reading in product(shrinkages, readings)]
+    found = [_fit_powers(samples, each) for each in ways]
     # Where all clusters share a classifier, say, several ways are the same but for the end of the optimisation.
     return found[first_largest(np.array([-loss for loss, _ in found]), SAME_LOSS)][1]
 
 
-def _fit_powers(samples: list[Sample], shrinkage: float, closeness: float) -> tuple[float, Belief]:
-    """The best powers and rates for one way to mix classifiers and memories, and their loss."""
-    plain = Belief(1.0, 1.0, shrinkage=shrinkage, closeness=closeness)
+def _fit_powers(samples: list[Sample], plain: Belief) -> tuple[float, Belief]:
+    """The best powers and rates for one way to mix classifiers and read descriptions, and their loss."""
     together = _Together.of(samples, plain)
     pull = PULL / len(together.truth)
     pulled = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
@@ -172,7 +188,7 @@ def _fit_powers(samples: list[Sample], shrinkage: float, closeness: float) -> tu
         return value + pull * float(pulled @ values**2), slope + 2 * pull * pulled * values
 
     rates = [(0.0, MOST if together.strange.any() else 0.0), (0.0, MOST)]
-    bounds = [(-1.0, 1.0), *rates, (-1.0, HOTTEST), (-1.0, HOTTEST)]
+    bounds = [(LEAST_POWER - 1, 1 - LEAST_POWER), *rates, (-1.0, HOTTEST), (-1.0, HOTTEST)]
     found = []
     for tilt in (-0.5, 0.5):  # the loss has a kink where both powers are 1
         begin = np.clip([tilt, 0.1, 0.1, 0.0, 0.0], *np.transpose(bounds))
@@ -182,6 +198,13 @@ def _fit_powers(samples: list[Sample], shrinkage: float, closeness: float) -> tu
     first, second = _powers(tilt)
     names = {"classifier": first, "labels": second, "strangeness": strangeness, "distance": distance}
     return float(best.fun), replace(plain, temperature=float(np.exp(heat)), **names)
+
+
+def _fade(first: float, second: float, strange: Array, far: Array) -> tuple[Array, Array]:
+    """Two powers on each case, after both have faded; the larger is 1."""
+    faded = first * np.exp(-strange), second * np.exp(-far)
+    larger = np.maximum(*faded)
+    return faded[0] / larger, faded[1] / larger
 
 
 def _powers(tilt: float) -> tuple[float, float]:
@@ -222,8 +245,8 @@ class _Together:
 
         `values` are the tilt between the powers, the two rates, and the logarithms of the two temperatures.
         """
-        powers = _powers(float(values[0]))
-        first, second = powers[0] * np.exp(-values[1] * self.strange), powers[1] * np.exp(-values[2] * self.far)
+        tilt = float(values[0])
+        first, second = _fade(*_powers(tilt), values[1] * self.strange, values[2] * self.far)
         scores = self.prior + first[:, None] * self.classifier + second[:, None] * self.labels
         cold = np.exp(-np.where(self.shifted, values[4], values[3]))
         logs, rows, total = log_softmax(scores * cold[:, None], axis=1), np.arange(len(self.truth)), self.weight.sum()
@@ -236,15 +259,45 @@ class _Together:
 
         by_first, by_second = mean_less_true(self.classifier), mean_less_true(self.labels)
         heat = -share * mean_less_true(scores)
+        by_ratio = share * np.where(first < second, by_first * first, -by_second * second)  # of the powers' logarithms
         slope = [
-            (values[0] < 0) * (share @ (by_first * np.exp(-values[1] * self.strange)))
-            - (values[0] > 0) * (share @ (by_second * np.exp(-values[2] * self.far))),
-            -(share @ (by_first * first * self.strange)),
-            -(share @ (by_second * second * self.far)),
+            by_ratio.sum() / max(1 - abs(tilt), LEAST_POWER),
+            -(by_ratio @ self.strange),
+            by_ratio @ self.far,
             heat[~self.shifted].sum(),
             heat[self.shifted].sum(),
         ]
         return -float(share @ logs[rows, self.truth]), np.array(slope)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What a right answer to each held-out case adds to accuracy and balanced accuracy.
+
+    Attributes
+    ----------
+    accuracy, balanced : ndarray of shape (kinds, cases)
+        Kinds are the cases as they are and, if there are any, the shifted ones. Rows add up to 1.
+    """
+
+    accuracy: Array
+    balanced: Array
+
+    @classmethod
+    def of(cls, samples: list[Sample]) -> Worth:
+        truth, weight = (np.concatenate([getattr(each, part) for each in samples]) for part in ("truth", "weight"))
+        shifted = np.concatenate([np.full(len(each.truth), each.shifted) for each in samples])
+        accuracy = np.array([weight * (shifted == kind) for kind in np.unique(shifted)])
+        balanced = np.zeros(accuracy.shape)
+        for label in np.unique(truth):
+            own = accuracy * (truth == label)
+            balanced += own / np.maximum(own.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return cls(*(part / part.sum(axis=1, keepdims=True) for part in (accuracy, balanced)))
+
+    def in_score(self, metric: str) -> Array:
+        """The worth of each case in one number: the mean over kinds, and with "both" over both metrics."""
+        wanted = {"accuracy": [self.accuracy], "balanced_accuracy": [self.balanced]}
+        return np.asarray(np.mean(wanted.get(metric, [self.accuracy, self.balanced]), axis=(0, 1)))
 
 
 @dataclass(frozen=True)
@@ -256,19 +309,36 @@ class Trial:
     name : str
         A name of `PARTS`, or "together".
     balance : float
-    accuracy, balanced : ndarray of shape (kinds,)
-        Of the cases as they are and, if there are any, of the shifted ones.
+    right : ndarray of shape (cases,)
+        Whether each held-out case is answered right.
+    worth : Worth
+        Of the same cases.
     """
 
     name: str
     balance: float
-    accuracy: Array
-    balanced: Array
+    right: Array
+    worth: Worth
+
+    @property
+    def accuracy(self) -> Array:
+        """Of each kind of cases."""
+        return np.asarray(self.worth.accuracy @ self.right)
+
+    @property
+    def balanced(self) -> Array:
+        """The balanced accuracy of each kind of cases."""
+        return np.asarray(self.worth.balanced @ self.right)
 
     def score(self, metric: str) -> float:
         """One number: the mean over the kinds of cases, and with "both" over both metrics."""
-        wanted = {"accuracy": [self.accuracy], "balanced_accuracy": [self.balanced]}
-        return float(np.mean(wanted.get(metric, [self.accuracy, self.balanced])))
+        return float(self.worth.in_score(metric) @ self.right)
+
+    def surely_beats(self, other: Trial, metric: str) -> bool:
+        """Whether the score is higher by more than `SURELY` standard errors of the difference."""
+        worth, ahead = self.worth.in_score(metric), self.right - other.right
+        mean = float(worth @ ahead)
+        return mean > SURELY * float(np.sqrt(worth**2 @ (ahead - mean) ** 2))
 
 
 def try_beliefs(samples: list[Sample], balances: tuple[float, ...]) -> list[Trial]:
@@ -280,27 +350,28 @@ def try_beliefs(samples: list[Sample], balances: tuple[float, ...]) -> list[Tria
     for fold in {each.fold for each in samples}:
         rest = [each for each in samples if each.fold != fold]
         learned[fold] = learn_belief(rest or samples)
-    found = []
-    for name in (*PARTS, "together"):
-        chances = [PARTS.get(name, learned[each.fold]).combine(each.opinions) for each in samples]
-        found += [_try(name, samples, chances, each) for each in balances]
+    worth, truth = Worth.of(samples), np.concatenate([each.truth for each in samples])
+    found, parts = [], list_parts(samples[0].opinions)
+    for name in (*parts, TOGETHER):
+        chances = [parts.get(name, learned[each.fold]).combine(each.opinions) for each in samples]
+        for balance in balances:
+            told = zip(samples, chances, strict=True)
+            said = [balance_probabilities(P, each.opinions.prior, balance).argmax(axis=1) for each, P in told]
+            found.append(Trial(name, balance, (np.concatenate(said) == truth).astype(float), worth))
     return found
 
 
-def _try(name: str, samples: list[Sample], chances: list[Array], balance: float) -> Trial:
-    accuracy, balanced = [], []
-    for shifted in sorted({each.shifted for each in samples}):
-        rows = [(each, P) for each, P in zip(samples, chances, strict=True) if each.shifted == shifted]
-        said = [balance_probabilities(P, each.opinions.prior, balance).argmax(axis=1) for each, P in rows]
-        truth, weight = (np.concatenate([getattr(each, part) for each, _ in rows]) for part in ("truth", "weight"))
-        right = np.concatenate(said) == truth
-        accuracy.append(np.average(right, weights=weight))
-        own = [np.average(right[truth == c], weights=weight[truth == c]) for c in np.unique(truth)]
-        balanced.append(np.mean(own))
-    return Trial(name, balance, np.array(accuracy), np.array(balanced))
-
-
 def choose(trials: list[Trial], metric: str) -> Trial:
+    """The best trial; all together, unless a part alone is surely better.
+
+    What is best on held-out cases by a hair need not be best elsewhere, and several witnesses hardly ever all fail.
+    """
+    best = _choose_best(trials, metric)
+    together = _choose_best([each for each in trials if each.name == TOGETHER] or trials, metric)
+    return best if best.surely_beats(together, metric) else together
+
+
+def _choose_best(trials: list[Trial], metric: str) -> Trial:
     """The best trial; with "both", of those that give hardly any accuracy away.
 
     Only accuracy on cases as they are can be promised: how common the classes are elsewhere is not known.

@@ -54,7 +54,7 @@ class LocalAnswer(BaseEstimator):
         """For each memory a constant in place of a local classifier; None: the estimator is fitted."""
         return None
 
-    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
+    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Learn from the fitted local classifiers and their training cases. Returns self."""
         self.fitted_ = True
         return self

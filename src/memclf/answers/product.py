@@ -85,7 +85,7 @@ class ProductAnswer(LocalAnswer):
         detector_for(self.competence)
         check_balance(self.balance)
 
-    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array) -> Self:
+    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Fit a detector beside each local classifier. Returns self."""
         wanted = detector_for(self.competence)
         self.detectors_ = fit_detectors(wanted, parts.pool, parts.global_classifier, cases, y, parts.labels, counted)

@@ -227,7 +227,7 @@ def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds, global_cla
     )
     if parts.answer.needs_probabilities and not give_probabilities(parts.pool.estimators, fallback_classifier):
         raise TypeError(f"{NEED_PROBABILITIES}; those that were fitted do not. {PROBABILITIES_HELP}")
-    parts.answer.fit_local(parts, data.cases, data.y, counted)
+    parts.answer.fit_local(parts, data.cases, data.y, counted, data.weight)
     return parts
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.exceptions import SimilarityError
-from memclf.protocols import Draws, Trusts, transforms
+from memclf.protocols import Draws, Inspects, Trusts, transforms
 from memclf.similarity.choices import Choices
 from memclf.similarity.columns import describe_other_cases, describe_other_values
 from memclf.similarity.features import compute_features, fit_features, list_steps
@@ -247,6 +247,13 @@ def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
     if not isinstance(feature, Draws):
         return None, None
     return feature, np.asarray(feature.transform(Cases.of(X).given_to(feature)))
+
+
+def inspect(similarity: Any, X: Any) -> Array | None:
+    """All that the expert features of a similarity measure in each case; None if it has none."""
+    inspecting = [step for step in list_first_steps(similarity) if isinstance(step, Inspects)]
+    rows = [np.asarray(step.inspect(Cases.of(X).given_to(step))) for step in inspecting]
+    return np.hstack(rows) if rows else None
 
 
 def trust(similarity: Any, X: Any) -> Any:

@@ -32,8 +32,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     Nothing has to be fitted: `transform` may be called at once. Pipelines and similarities call `fit` with the training
     images and their labels. If a number only means something beside those of other images (a size beside the usual
-    size), write `relate` as well. A feature that can find out when its numbers mean nothing (there is no leaf in the
-    picture) names `signs` of it; `measure` returns them after the numbers, and `believe` turns them into a trust.
+    size), write `relate` as well. Numbers by which cases are not compared, but from which a classifier may learn (how
+    many spots there are, how large the largest is), are `details`. A feature that can find out when its numbers mean nothing (there is no leaf in the
+    picture) names `signs` of it, and `believe` turns them into a trust. `measure` returns numbers, details and signs.
 
     Parameters common to all
     ------------------------
@@ -42,13 +43,14 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    names, signs : tuples of str
+    names, details, signs : tuples of str
         What `measure` returns.
     learned_to_relate : tuple of str
         Attributes that `fit` sets and `relate` alone reads: an image measured before the fit is not measured again.
     """
 
     names: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
     signs: tuple[str, ...] = ()
     learned_to_relate: tuple[str, ...] = ()
     n_jobs: int | None = None
@@ -56,7 +58,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 
     def measure(self, image: Pixels, info: Info) -> Any:
-        """The numbers of one image, in the order of `names`, and the `signs`, if it has any.
+        """The numbers of one image, in the order of `names`, then `details` and `signs`, if it has any.
 
         `info` is what the collection holds about the image.
         """
@@ -82,6 +84,14 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         images = as_images(X)
         return self.relate(self._measurements(images)[:, : self._width()], info_of(images))
 
+    def inspect(self, X: Any) -> Array:
+        """The numbers of `transform`, and the details after them: one row per image."""
+        images = as_images(X)
+        width = self._width()
+        rows = self._measurements(images)
+        details = rows[:, width : width + len(self.details)]
+        return np.hstack([self.relate(rows[:, :width], info_of(images)), details])
+
     def believe(self, signs: Array) -> Array:
         """How far the numbers may be trusted, from 0 to 1, given the signs of each image (a row)."""
         raise NotImplementedError(f"{type(self).__name__} has signs and must define believe(signs)")
@@ -95,7 +105,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """
         if not self.signs:
             return None
-        return np.asarray(self.believe(self._measurements(as_images(X))[:, self._width() :]), dtype=np.float64)
+        return np.asarray(self.believe(self._measurements(as_images(X))[:, self._width() + len(self.details) :]), dtype=np.float64)
 
     def _measurements(self, images: ImageCollection) -> Array:
         """Numbers and signs of each image; a remembered collection measures an image once."""
@@ -113,7 +123,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
             )
             tracked = track(parts, total=len(slices), what="describing", verbose=self.verbose)
             rows = [row for part in tracked for row in part]
-        return np.array(rows, dtype=np.float64).reshape(len(images), self._width() + len(self.signs))
+        return np.array(rows, dtype=np.float64).reshape(len(images), self._n_measured())
 
     def _measure_part(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
@@ -124,13 +134,14 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} has no names: give it one for each number that measure returns, "
                 'names = ("redness", "roundness")'
             )
-        n_numbers = self._width() + len(self.signs)
+        n_numbers = self._n_measured()
         rows = []
         for position, about in enumerate(info_of(some)):
             try:
                 row = np.atleast_1d(np.asarray(self.measure(some[position], about), dtype=np.float64))
                 if row.shape != (n_numbers,):
-                    what = "name and sign" if self.signs else "name"
+                    kinds = [("name", True), ("detail", self.details), ("sign", self.signs)]
+                    what = " and ".join(kind for kind, has in kinds if has)
                     raise ValueError(
                         f"{type(self).__name__}.measure must return one number per {what}, {n_numbers} in all; "
                         f"it returned shape {row.shape}"
@@ -144,6 +155,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     def _width(self) -> int:
         return len(self.get_feature_names_out())
+
+    def _n_measured(self) -> int:
+        return self._width() + len(self.details) + len(self.signs)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the numbers."""

@@ -17,6 +17,7 @@ from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
 from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
+from memclf.vision.features.spots import SPOTS, describe_spots
 from memclf.vision.files import IMAGE_SUFFIXES, Pixels, as_rgb
 from memclf.vision.images import ImageCollection, as_images
 
@@ -56,7 +57,8 @@ class LeafColours(ImageFeatures):
     Notes
     -----
     The number of "taught" is `affected_share`, affected pixels / pixels of the leaf, 0 if there is no leaf. The numbers
-    of "paper" are F_d (discoloured) and F_b (brown).
+    of "paper" are F_d (discoloured) and F_b (brown). Details of "taught", from which `answer="auto"` learns, are how
+    many spots there are, how large, where, and how clearly they are spots; `inspect` gives them.
 
     The method `trust` rates how far the share means something: little where hardly anything, or nearly everything, is
     taken for leaf, where pixels are not clearly leaf or background, where the leaf is no greener than what is around
@@ -109,6 +111,11 @@ class LeafColours(ImageFeatures):
         return PAPER if self._is_paper() else TAUGHT
 
     @property
+    def details(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Further numbers, about the spots."""
+        return () if self._is_paper() else SPOTS
+
+    @property
     def signs(self) -> tuple[str, ...]:  # type: ignore[override]
         """Numbers from which `trust` is computed."""
         return () if self._is_paper() else SIGNS
@@ -158,7 +165,7 @@ class LeafColours(ImageFeatures):
         chances = self._judge(image)
         leaf, affected = decide(chances)
         share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
-        return share, *signs_of(image, chances, leaf)
+        return share, *describe_spots(chances, leaf, affected), *signs_of(image, chances, leaf)
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """The masks "leaf" and "affected".

@@ -1,0 +1,108 @@
+"""A classifier on what the expert's features measure: where it knows most, it is believed."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from memclf import MemoryClassifier, load, save
+from memclf.answers import AutoAnswer
+from memclf.cases import Cases
+from memclf.similarity import RBFSimilarity
+from memclf.similarity.base import inspect
+from memclf.vision.features import ImageFeatures
+
+
+class Bar(ImageFeatures):
+    """Cases are compared by brightness; a bar, which tells the class, is a detail."""
+
+    names = ("brightness",)
+    details = ("bar",)
+
+    def measure(self, image, info):
+        return image.mean(), float(image[:, :4].mean()) - float(image.mean())
+
+
+class Blind(ClassifierMixin, BaseEstimator):
+    """Says the class frequencies of every image."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.chances_ = np.bincount(codes, sample_weight) / np.sum(np.ones(len(y)) if sample_weight is None else sample_weight)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.chances_, (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def pictures(n, seed):
+    rng = np.random.default_rng(seed)
+    images = rng.integers(60, 120, (n, 1, 1, 1)) + rng.integers(0, 20, (n, 16, 16, 3))
+    y = np.where(rng.random(n) < 0.5, "bar", "none")
+    images[y == "bar", :, :4] += 60
+    images[y == "bar"] -= 15  # no brighter on the whole
+    return images.astype(np.uint8), y
+
+
+def make(**settings):
+    given = {"n_memories": 6, "fallback": "nearest", "random_state": 0, "answer": AutoAnswer(competence=None)}
+    return MemoryClassifier(RBFSimilarity(gamma=0.1, features=Bar()), Blind(), **{**given, **settings})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return make().fit(*pictures(150, 0))
+
+
+def test_inspect__details_follow_the_numbers(fitted):
+    images, _ = pictures(5, 1)
+    rows = inspect(fitted.similarity_, Cases.of(images))
+    assert rows[:, 0] == pytest.approx(images.mean(axis=(1, 2, 3)))
+    assert Bar().transform(images) == pytest.approx(rows[:, :1])
+
+
+def test_inspect__similarity_without_expert_features__gives_nothing():
+    similarity = RBFSimilarity().fit(np.eye(4))
+    assert inspect(similarity, Cases.of(np.eye(4))) is None
+
+
+def test_auto__details_tell_the_class__measurements_are_believed(fitted):
+    answer = fitted.answer_
+    assert answer.scores_["measurements"] > max(answer.scores_[name] for name in ("global", "local", "labels")) + 0.1
+    assert answer.belief_.measured
+    assert fitted.score(*pictures(100, 1)) > 0.9
+    assert "the expert's measurements say" in fitted.explain(pictures(1, 2)[0])[0].sentence
+
+
+def test_auto__measurements__survive_saving(fitted, tmp_path):
+    save(fitted, tmp_path / "model")
+    again = load(tmp_path / "model", trusted=[Bar, Blind])
+    images, _ = pictures(30, 3)
+    assert again.predict_proba(images) == pytest.approx(fitted.predict_proba(images))
+
+
+def test_auto__tables__have_no_measurements():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    clf = MemoryClassifier(RBFSimilarity(), Blind(), n_memories=4, answer="auto", fallback="nearest").fit(X, X[:, 0] > 0)
+    assert clf.answer_.measured_ is None
+    assert "measurements" not in clf.answer_.scores_
+
+
+def test_auto__sample_weight__measurements_learn_from_it():
+    images, y = pictures(150, 0)
+    flipped = y.copy()
+    flipped[:60] = np.where(y[:60] == "bar", "none", "bar")
+    weight = np.r_[np.full(60, 1e-3), np.ones(90)]
+    clf = make().fit(images, flipped, sample_weight=weight)
+    assert clf.score(*pictures(100, 1)) > 0.9
+
+
+def test_measure__number_of_details_is_wrong__says_so():
+    class Wrong(Bar):
+        details = ("bar", "more")
+
+    with pytest.raises(ValueError, match="one number per name and detail, 3 in all"):
+        Wrong().transform(pictures(1, 0)[0])

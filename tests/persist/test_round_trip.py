@@ -314,6 +314,7 @@ SETTINGS = {
     "infinite gamma of a parameter": {"estimator": LogisticRegression(C=np.inf)},
     "own unknown label": {"unknown_label": -99},
     "the paper's search": {"search": MemorySelector(mode="paper"), "n_memories": None},
+    "the paper's search as meant": {"search": MemorySelector(mode="clarans"), "n_memories": None},
 }
 
 

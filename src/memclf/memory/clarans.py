@@ -58,7 +58,7 @@ def search_neighbours(
 
 
 def _walk(columns: Columns, exchange: Exchange, steps: int, rng: np.random.Generator) -> list[float]:
-    """Judge random neighbours one after the other; returns the objective after each accepted one.
+    """Judge random neighbours in turn; returns the objective after each that is accepted.
 
     Neighbours are judged in batches up to the first that is accepted, which gives the same as one by one: the draws do
     not depend on the memories, only on their number. Batches grow while nothing is accepted.

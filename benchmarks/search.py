@@ -25,6 +25,10 @@ A method that does not import is left out, with a word on why. Nothing is ever i
 Every fit runs in a process of its own, one after the other. Memory is the peak resident size of that process less
 the resident size right before the fit, in units of 2^20 bytes; imports, data and a warm-up fit on 500 rows come
 before. Time is the wall clock around the fit alone.
+
+`--modes` measures something else: the three modes of memclf, MemorySelector(RBFSimilarity(gamma), 0.7, mode=mode,
+random_state=seed), beside each other. The number of memories is theirs to find, so `q` is only the number of true
+centres in the data. All fits run in one process; time is that of the processor, which suffers less from others.
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +63,7 @@ SAMPLE = 1000  # cases in the median heuristic
 WARM_UP = 500  # rows
 CHUNK = 2000  # rows of the objective at a time
 MB = 2**20
+MODES = ("paper", "clarans", "corrected")
 
 REFERENCE = "FasterPAM"
 AIM_AT = (10000, 50)  # n, q
@@ -174,6 +180,33 @@ def objective(X: Any, medoids: Any, gamma: float) -> float:
 
     parts = (X[start : start + CHUNK] for start in range(0, len(X), CHUNK))
     return float(sum(np.exp(-gamma * cdist(part, medoids, "sqeuclidean").min(axis=1)).sum() for part in parts))
+
+
+def compare_modes(options: argparse.Namespace) -> str:
+    """A table of what each mode of the search gives on the same data, medians over the seeds."""
+    lines = [["n", "centres", "spread", "mode", "memories", "coverage %", "mean similarity", "processor s"]]
+    for n, q, spread in product(options.n, options.q, options.spread):
+        found: dict[str, list[list[float]]] = {mode: [] for mode in MODES}
+        for seed in range(options.seeds):
+            X = make_data(Job("memclf", n, q, spread, seed))
+            gamma = median_gamma(X, seed)
+            for mode in MODES:
+                start = time.process_time()
+                result = fit_mode(X, gamma, seed, mode)
+                seconds = time.process_time() - start
+                found[mode].append([result.n_memories, 100 * result.coverage, result.objective / n, seconds])
+        for mode in MODES:
+            forms = ("g", ".1f", ".3f", ".2f")
+            values = [statistics.median(column) for column in zip(*found[mode], strict=True)]
+            lines.append([f"{n}", f"{q}", spread, mode, *map(format, values, forms)])
+    return aligned(lines, left={2, 3})
+
+
+def fit_mode(X: Any, gamma: float, seed: int, mode: str) -> Any:
+    from memclf import MemorySelector
+    from memclf.similarity import RBFSimilarity
+
+    return MemorySelector(RBFSimilarity(gamma), THRESHOLD, mode=mode, random_state=seed).fit(X).search_result_
 
 
 def peak_memory() -> float:
@@ -453,6 +486,7 @@ def options_from(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--spread", nargs="+", choices=list(SPREADS), default=list(SPREADS), help="kinds of data")
     parser.add_argument("--quick", action="store_true", help="n=2000 and one seed, unless given")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write one record per fit to FILE")
+    parser.add_argument("--modes", action="store_true", help="compare the three modes of the search instead")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     parser.add_argument("--probe", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -470,6 +504,9 @@ def main() -> None:
         return
     if options.probe:
         print(json.dumps(probe()))
+        return
+    if options.modes:
+        print(compare_modes(options))
         return
     about = in_child("--probe")
     if "error" in about:

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 
 def objective(S, memories, weights=None):
@@ -38,3 +39,8 @@ def random_similarity(rng, n, kind="graded"):
         return (label[:, None] == label[None]).astype(float)
     points = rng.random((n, 2))
     return np.exp(-3 * ((points[:, None] - points[None]) ** 2).sum(axis=-1))
+
+
+def search_generator(seed):
+    """The random numbers that a search with this seed draws."""
+    return np.random.default_rng(check_random_state(seed).randint(2**31 - 1))

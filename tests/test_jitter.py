@@ -156,6 +156,7 @@ SETTINGS = {
     "product": {"threshold": 0.3, "n_memories": 4, "answer": ProductAnswer(competence=None, balance=0.0)},
     "competence": {"n_memories": 4, "unknown_rate": 0.2, "answer": ProductAnswer(balance=0.0)},
     "as printed": {"threshold": 0.3, "search": MemorySelector(mode="paper")},
+    "as meant": {"threshold": 0.3, "search": MemorySelector(mode="clarans")},
 }
 
 

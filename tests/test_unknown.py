@@ -6,7 +6,18 @@ from memclf import unknown
 
 @pytest.mark.parametrize(
     ("classes", "label"),
-    [(np.array([0, 1]), -1), (np.array([0.5, 1]), -1), (np.array([True, False]), -1), (np.array(["a"]), "unknown")],
+    [
+        (np.array([0, 1]), -1),
+        (np.array([0.5, 1]), -1),
+        (np.array([True, False]), -1),
+        (np.array([0, 255], dtype=np.uint8), -1),
+        (np.array([-1, 1]), 0),
+        (np.array([-1.0, 1.0]), 0),
+        (np.array([-1, 0, 1]), -2),
+        (np.array([-128, -1, 0], dtype=np.int8), -129),
+        (np.array([-1.5, -1.0, 0.0]), -3),
+        (np.array(["a"]), "unknown"),
+    ],
 )
 def test_the_label_goes_with_the_classes(classes, label):
     assert unknown.label_for(classes) == label

@@ -1,4 +1,4 @@
-"""What "unknown" is: its label, its row of probabilities. The only module that decides this.
+"""What "unknown" is: its label, probabilities and score. The only module that decides this.
 
 Metrics (`memclf.evaluate`) count it as an error in accuracy and as absence in coverage.
 """
@@ -15,16 +15,22 @@ AUTO = "auto"
 
 
 def label_for(classes: Array, wanted: Any = AUTO) -> Any:
-    """The unknown label for these classes: ``-1`` for numbers, ``"unknown"`` for strings.
+    """The unknown label for these classes: a number for numbers, ``"unknown"`` for others.
 
-    >>> label_for(np.array([0, 1])), label_for(np.array(["a", "b"]))
-    (-1, 'unknown')
+    The number is -1. Where -1 is a class it is 0, and where both are, the whole number below all classes.
+
+    >>> label_for(np.array([0, 1])), label_for(np.array([-1, 1])), label_for(np.array([-1, 0, 1]))
+    (-1, 0, -2)
+    >>> label_for(np.array(["a", "b"]))
+    'unknown'
     """
     classes = np.asarray(classes)
-    if isinstance(wanted, str) and wanted == AUTO:
-        numeric = classes.dtype.kind in "biuf"
-        return -1 if numeric else "unknown"
-    return wanted
+    if not (isinstance(wanted, str) and wanted == AUTO):
+        return wanted
+    if classes.dtype.kind not in "biuf":
+        return "unknown"
+    free = [label for label in (-1, 0) if label not in classes]
+    return free[0] if free else int(np.floor(classes.min())) - 1
 
 
 def check_free(classes: Array, label: Any) -> None:

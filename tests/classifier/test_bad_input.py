@@ -25,7 +25,7 @@ X, y = load_iris(return_X_y=True)
         ({"min_cluster_size": 0}, "'min_cluster_size' parameter .* Got 0 instead"),
         ({"start": "cold"}, "'start' parameter .* Got 'cold' instead"),
         ({"n_memories": 151}, "n_memories=151 is more than the number of cases, n_samples=150"),
-        ({"search": MemorySelector(mode="literal")}, "mode must be one of 'corrected', 'paper'"),
+        ({"search": MemorySelector(mode="literal")}, "mode must be one of 'corrected', 'clarans', 'paper'"),
         ({"answer": "sum"}, "'answer' parameter .* Got 'sum' instead"),
         ({"cv": 1}, "'cv' parameter .* Got 1 instead"),
         ({"min_trust": -0.1}, "'min_trust' parameter .* Got -0.1 instead"),
@@ -75,9 +75,7 @@ def test_fit__weights_that_leave_one_class__is_refused_as_if_the_others_were_rem
         MemoryClassifier().fit(X, y, sample_weight=1.0 - y)
 
 
-@pytest.mark.parametrize(
-    "labels", [np.array([-1, 1]), np.array(["unknown", "b"]), np.array(["a", "unknown"], dtype=object)]
-)
+@pytest.mark.parametrize("labels", [np.array(["unknown", "b"]), np.array(["a", "unknown"], dtype=object)])
 def test_a_label_equal_to_the_unknown_label(labels):
     with pytest.raises(ValueError, match="is also the label that stands for unknown.*unknown_label="):
         MemoryClassifier().fit([[0.0], [1.0], [2.0], [3.0]], labels[[0, 1, 0, 1]])

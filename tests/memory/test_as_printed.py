@@ -2,16 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.utils import check_random_state
 
 from memclf import select_memories
 from memclf.exceptions import SimilarityError
 from memclf.similarity import Precomputed
-from oracles import random_similarity
-
-
-def generator(seed):
-    return np.random.default_rng(check_random_state(seed).randint(2**31 - 1))
+from oracles import random_similarity, search_generator
 
 
 def printed_initial_memories(sim, n, b_t, rng):
@@ -55,7 +50,7 @@ def printed_memories(sim, n, z_g, z_l, b_t, rng):
 def test_the_paper_mode_returns_what_the_printed_code_returns(seed, kind):
     # Similarities in steps of 2**-20 add up without rounding, so equal scores are equal in both.
     S = np.round(random_similarity(np.random.default_rng(seed), 14, kind) * 2**20) / 2**20
-    expected, finals, best = printed_memories(lambda a, b: S[a, b], 14, 3, 25, 0.7, generator(seed))
+    expected, finals, best = printed_memories(lambda a, b: S[a, b], 14, 3, 25, 0.7, search_generator(seed))
     found = select_memories(S, Precomputed(), 0.7, mode="paper", n_restarts=3, max_swaps=25, random_state=seed)
     assert found.indices.tolist() == expected
     assert [round_.objective for round_ in found.history] == pytest.approx(finals)

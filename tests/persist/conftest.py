@@ -208,6 +208,7 @@ def same_answers():
         assert hasattr(old, "predict_proba") == hasattr(new, "predict_proba")
         if hasattr(old, "predict_proba"):
             np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X), strict=True)
+        np.testing.assert_array_equal(old.decision_function(X), new.decision_function(X), strict=True)
         before, after = old.route(X).to_dict(), new.route(X).to_dict()
         for name, values in before.items():
             np.testing.assert_array_equal(values, after[name], strict=True)

@@ -282,6 +282,7 @@ def test_batched_functions_and_feature_functions_answer_alike_after_loading(
     "labels",
     [
         np.array([3, -7]),
+        np.array([-1, 1]),
         np.array([1, 2], dtype=np.uint8),
         np.array([False, True]),
         np.array([0.5, 1.5]).astype(int) + 2**40,
@@ -314,6 +315,7 @@ SETTINGS = {
     "infinite gamma of a parameter": {"estimator": LogisticRegression(C=np.inf)},
     "own unknown label": {"unknown_label": -99},
     "the paper's search": {"search": MemorySelector(mode="paper"), "n_memories": None},
+    "the paper's search as meant": {"search": MemorySelector(mode="clarans"), "n_memories": None},
 }
 
 

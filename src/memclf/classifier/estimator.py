@@ -34,6 +34,7 @@ from memclf.classifier.fit import (
 )
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
+from memclf.classifier.lead import measure_lead
 from memclf.explain import Explanations, explain_answers
 from memclf.local import pool
 from memclf.memory.result import MemorySearchResult
@@ -90,7 +91,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What answers when no threshold is met: nothing, the case is unknown; the nearest memory's classifier all the
         same; the estimator trained on everything; another classifier, trained on everything.
     unknown_label : label
-        The answer for unknown. "auto": -1 for numbers, "unknown" for strings.
+        The answer for unknown. "auto": "unknown" for strings; for numbers -1, or 0 where -1 is a class, or the whole
+        number below all classes where both are.
     min_cluster_size : int
         Clusters with fewer cases share a classifier with the cluster of the next most similar memory.
     start : {"fresh", "global"}
@@ -372,6 +374,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
         return np.asarray(self._answer(X, labels=False).probabilities)
+
+    def decision_function(self, X: Any) -> Array:
+        """The paper's F(x) for two classes, whose sign decides; one column per class for more.
+
+        With two classes a positive number means ``classes_[1]``, a negative one ``classes_[0]``, and 0 means unknown,
+        in agreement with `predict`. The size is the difference of the two probabilities of `predict_proba`, or 1 where
+        some classifier gives none. With more classes a column holds the probability of its class less the largest of
+        the others: it is positive for the answer alone, and a row of zeros means unknown.
+        """
+        lead = measure_lead(self._answer(X), self.classes_)
+        return lead[:, 1] if len(self.classes_) == 2 else lead
 
     def explain(self, X: Any) -> Explanations:
         """For each case the memory behind the answer, in words and as a table; see `memclf.explain`."""

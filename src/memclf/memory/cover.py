@@ -22,6 +22,12 @@ def random_cover(columns: Columns, threshold: float, rng: np.random.Generator) -
     The memory itself always counts as covered, so this ends for any threshold (spec, A8). Memories that the
     later ones have made superfluous are dropped.
     """
+    memories, covers = draw_cover(columns, threshold, rng)
+    return _needed(memories, covers, columns.n)
+
+
+def draw_cover(columns: Columns, threshold: float, rng: np.random.Generator) -> tuple[Array, list[Array]]:
+    """The same with all memories that were drawn, and for each the cases that it covers."""
     memories: list[int] = []
     covers: list[Array] = []
     uncovered = np.ones(columns.n, dtype=bool)
@@ -35,7 +41,7 @@ def random_cover(columns: Columns, threshold: float, rng: np.random.Generator) -
         memories.append(position)
         covers.append(np.flatnonzero(covered))
         uncovered[covered] = False
-    return _needed(np.array(memories), covers, columns.n)
+    return np.array(memories), covers
 
 
 def _needed(memories: Array, covers: list[Array], n: int) -> Array:

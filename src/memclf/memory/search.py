@@ -21,6 +21,7 @@ from memclf.cases import containers, distinct
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
 from memclf.memory.as_printed import generate_memories
+from memclf.memory.clarans import LEAST_NEIGHBOURS, PAIRS, search_neighbours
 from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.swap import Exchange
@@ -32,11 +33,10 @@ CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
 FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
-PAIRS = 250_000_000  # comparisons with candidates in each restart
 RESTARTS = 5  # Z_g in the authors' own code
 
 CHOICES = {
-    "mode": ("corrected", "paper"),
+    "mode": ("corrected", "clarans", "paper"),
     "cover": ("auto", "random", "greedy"),
     "coverage": ("auto", "report", "enforce"),
 }
@@ -86,8 +86,10 @@ def search_memories(
             raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
     weights = np.ones(n) if sample_weight is None else positive_weights(sample_weight, n)
     counted = np.flatnonzero(weights)  # only cases that count are searched
-    if options.mode == "paper":
-        return _search_as_printed(Z, similarity, threshold, n_memories, options, weights, counted, random_state)
+    if options.mode != "corrected":
+        if n_memories is not None:
+            raise ValueError(f"mode={options.mode!r} finds the number of memories itself; n_memories must be None")
+        return _search_as_in_paper(Z, similarity, threshold, options, weights, counted, random_state, verbose)
     # Cases with the same description are one case of more weight.
     first, group = distinct(containers.take(Z, counted))
     columns = Columns(similarity, containers.take(Z, counted[first]), counted[first])
@@ -125,25 +127,31 @@ def search_memories(
     return result
 
 
-def _search_as_printed(
+def _search_as_in_paper(
     Z: Any,
     similarity: Any,
     threshold: float,
-    n_memories: int | None,
     options: SearchOptions,
     weights: Array,
     counted: Array,
     random_state: Any,
+    verbose: int | None,
 ) -> MemorySearchResult:
-    """The search of the paper's pseudo-code, quirks included."""
-    if n_memories is not None:
-        raise ValueError("mode='paper' finds the number of memories itself; n_memories must be None")
+    """The paper's Algorithm 1: as printed, quirks included, or as it was meant."""
     columns = Columns(similarity, containers.take(Z, counted), counted)
     columns.check_lawful(threshold)
-    swaps = PAPER_SWAPS if options.max_swaps is None else options.max_swaps
-    n_restarts = options.n_restarts or RESTARTS
-    columns.announce(n_restarts * swaps)
-    found, history = generate_memories(columns, threshold, n_restarts, swaps, _generator(random_state))
+    n_restarts, swaps, rng = options.n_restarts or RESTARTS, options.max_swaps, _generator(random_state)
+    if options.mode == "paper":
+        swaps = PAPER_SWAPS if swaps is None else swaps
+        columns.announce(n_restarts * swaps)
+        found, history = generate_memories(columns, threshold, n_restarts, swaps, rng)
+    else:
+        columns.announce(n_restarts * (LEAST_NEIGHBOURS if swaps is None else swaps))
+        enforce = options.coverage != "report"
+        with _threads_for(columns):
+            found, history = search_neighbours(
+                columns, weights[counted], threshold, n_restarts, swaps, rng, enforce=enforce, verbose=verbose
+            )
     return _result(columns, found, history, Z, weights, threshold)
 
 

@@ -44,10 +44,13 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     max_swaps : int or None
         Z_l: random candidates to try in each restart, each against all memories at once (the centres of
         clusters are tried besides). None: 2.5 % of the cases, at least 250 (more where that is cheap) and at
-        most 1000, fewer beyond 250,000 cases (10 in ``mode="paper"``, where a candidate is one random pair).
-    mode : {"corrected", "paper"}
-        "paper" follows the printed pseudo-code, quirks included; `n_memories`, `cover` and `coverage` have no place
-        in it.
+        most 1000, fewer beyond 250,000 cases. With the other modes a candidate is one random pair of a memory
+        and a case. None: 10 in ``mode="paper"``; 1.25 % of the pairs and at least 250 in ``mode="clarans"``.
+    mode : {"corrected", "clarans", "paper"}
+        "clarans" is the paper's Algorithm 1 as it was meant: one random neighbour after the other, no case uncovered
+        (unless ``coverage="report"``), and the restart with the largest objective wins. "paper" follows the printed
+        pseudo-code, quirks included, and ignores `coverage`. Both find the number of memories themselves
+        (`n_memories` must be None), ignore `cover`, and depend on the order of the rows.
     cover : {"auto", "random", "greedy"}
         How the first memories are found. "random" is the paper's way. "greedy" compares all pairs and needs
         fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000

@@ -18,6 +18,9 @@ def test_settings_for__paper_scale__has_the_paper_s_columns():
     assert len(leaf.cells()) == 6 + 5 - 1
     assert (leaf.epochs, leaf.batch_size, leaf.lr, leaf.momentum) == (40, 24, 0.01, 0.9)
     assert (leaf.preset, leaf.corrupt_at, leaf.local) == ("authors-299", (1024, 1024), "networks")
+    assert leaf.features == ("paper",)
+    assert not leaf.uses_folds  # nothing beyond the paper is trained unless it is asked for
+    assert settings_for("leaf", "paper", sturdy=True, features=["both"]).uses_folds
     assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
     assert (color.patch_size, color.n_train, color.n_test) == (500, 3000, 300)
 
@@ -63,8 +66,10 @@ def test_settings_for__wrong_value__is_an_error_that_names_it(asked, message):
         settings_for("leaf", **asked)
 
 
-def test_settings_for__features__begin_with_the_robust_one():
-    assert settings_for("color", features=["paper"]).features == ("robust", "paper")
+def test_settings_for__features__paper_replaces_and_both_adds():
+    assert settings_for("color", features=["paper"]).features == ("paper",)
+    assert settings_for("color", features=["both"]).features == ("robust", "paper")
+    assert settings_for("acne", features=["both"]).features == ("robust",)
     assert settings_for("color", features=["paper", "robust"]).features == ("robust", "paper")
     assert settings_for("color", features=["robust"]).features == ("robust",)
 

@@ -36,6 +36,7 @@ SCALES: Mapping[str, Mapping[str, Any]] = {
         "train": "all",
         "local": "networks",
         "schedule": None,
+        "sturdy": False,  # the paper has its own memory classifier alone
     },
 }
 
@@ -117,7 +118,7 @@ class Settings:
     weight_decay: float = _setting(0.0, network=True)
     schedule: str | None = _setting("cosine", network=True)
     features: tuple[str, ...] = _setting(
-        ("robust",), "robust or paper: the expert feature; repeat it.", option="feature"
+        ("robust",), "The expert feature: robust, paper (the paper's own alone) or both.", option="feature"
     )
     augmented: bool = _setting(True, "Also train networks with the expert feature joined.")
     sturdy: bool = _setting(True, "Also the memory classifier beyond the paper's.")

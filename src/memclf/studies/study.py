@@ -79,9 +79,9 @@ class Study:
         Scale -> the settings that this study has there, beside those that every study has (`SCALES`).
     feature_names : tuple of str
         The features there are: "robust", and "paper" where the paper's is another one.
-    graded : function of the number of training images, or None
-        The expert's similarity as a matter of degree, on the robust feature, and parameters of a memory classifier
-        that place many memories along it. None where that does not help.
+    graded : function of a feature's name and the number of training images, or None
+        The expert's similarity as a matter of degree, and parameters of a memory classifier that place many memories
+        along it. None where that does not help.
     published : tuple of str
         Names of the paper's tables that belong to the study, in `memclf.studies.published`.
     other_names : tuple of str
@@ -98,7 +98,7 @@ class Study:
     similarity: Callable[[str], Any]
     scales: Mapping[str, Mapping[str, Any]]
     feature_names: tuple[str, ...] = ("robust", "paper")
-    graded: Callable[[int], tuple[Any, dict[str, Any]]] | None = None
+    graded: Callable[[str, int], tuple[Any, dict[str, Any]]] | None = None
     published: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
     generated_note: str = ""
@@ -110,19 +110,23 @@ class Study:
         if unknown := sorted(set(asked) - {each.name for each in fields(Settings)}):
             raise StudyError(f"a study has no setting {', '.join(unknown)}")
         chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
-        if "features" in chosen:  # the robust one always takes part, and comes first
-            chosen["features"] = tuple(dict.fromkeys(["robust", *chosen["features"]]))
+        if "features" in chosen:
+            chosen["features"] = self._order_features(chosen["features"])
         settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
-        for name in settings.features:
-            if name not in self.feature_names:
-                has = "one feature" if len(self.feature_names) == 1 else "the features"
-                raise StudyError(f"the {self.name} study has {has}, {', '.join(self.feature_names)}; got {name!r}")
         if not settings.corruptions:
             from memclf.vision import corruptions
 
             settings = replace(settings, corruptions=tuple(corruptions.PAPER))
         check_settings(settings)
         return settings
+
+    def _order_features(self, asked: tuple[str, ...]) -> tuple[str, ...]:
+        """The features that were asked for, the robust one first; "both" means all that there are."""
+        for name in asked:
+            if name not in (*self.feature_names, "both"):
+                has = "one feature" if len(self.feature_names) == 1 else "the features"
+                raise StudyError(f"the {self.name} study has {has}, {', '.join(self.feature_names)}; got {name!r}")
+        return tuple(name for name in self.feature_names if name in asked or "both" in asked)
 
 
 def groups_of(images: ImageCollection) -> Array | None:
@@ -139,6 +143,11 @@ def make_corrupted(test: ImageCollection, settings: Settings) -> Callable[[str, 
         return corrupted.loaded(n_jobs=WORKERS)
 
     return make
+
+
+def describe_feature(settings: Settings) -> str:
+    """That memories are found with the paper's own expert feature, in words; "" if with the robust one."""
+    return "" if settings.features[0] == "robust" else "; memories are found with the paper's own expert feature"
 
 
 def describe_corruptions(settings: Settings) -> str:

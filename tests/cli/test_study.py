@@ -16,6 +16,7 @@ from memclf.studies import STUDIES, Settings
 OPTIONS = {
     *("out", "data", "split", "scale", "seed", "recipe", "backbone", "corruption", "severity", "feature", "preset"),
     *("corrupt_at", "image_size", "pretrained", "train", "local", "epochs", "local_epochs", "batch_size", "lr"),
+    *("momentum", "weight_decay", "schedule"),
     *("augmented", "sturdy", "careful", "folds", "ablate", "ensemble", "networks", "n_train", "n_test", "patch_size"),
     *("min_cluster_size", "plan"),
 }

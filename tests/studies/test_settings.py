@@ -30,6 +30,13 @@ def test_settings_for__asked_values__replace_those_of_the_scale():
     assert (settings.seeds, settings.recipes, settings.epochs) == ((4,), ("augmix",), 8)
 
 
+def test_settings_for__constant_schedule__is_none_as_at_scale_paper():
+    assert settings_for("leaf", schedule="constant").schedule is settings_for("leaf", "paper").schedule is None
+    asked = {"momentum": 0.8, "weight_decay": 5e-4, "schedule": "step"}
+    parameters = settings_for("leaf", **asked).network_parameters()
+    assert {name: parameters[name] for name in asked} == asked
+
+
 def test_fingerprint__other_setting__is_another():
     first = settings_for("leaf")
     others = [
@@ -57,6 +64,9 @@ def test_fingerprint__other_setting__is_another():
         ({"preset": "imagenet"}, "Did you mean"),
         ({"local": "networks"}, "need --train all"),
         ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32, got"),
+        ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
+        ({"weight_decay": -0.1}, "weight_decay must be at least 0, got -0.1"),
+        ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
         ({"seeds": (-1,)}, "seeds must be at least 0, got"),
     ],

@@ -12,8 +12,10 @@ from typing import Any
 from memclf.exceptions import StudyError
 from memclf.vision.nets.catalogue import PAPER_BACKBONES
 from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES
+from memclf.vision.nets.schedules import SCHEDULES
 
 PRETRAINED = ("auto", "bundled", "none", "published")
+CONSTANT = "constant"
 LEAST_SIDE = 32  # pixels; the corruptions need at least as many
 
 #: Scale -> settings of every study at that scale; `Study.scales` adds to them or replaces them.
@@ -55,6 +57,8 @@ class About:
         The value is the name of a file or folder.
     choices : tuple of str
         All allowed values.
+    none : str
+        The word for None among the choices.
     least : float or None
         The smallest allowed value, of a tuple: of each part.
     network : bool
@@ -69,6 +73,7 @@ class About:
     option: str = ""
     path: bool = False
     choices: tuple[str, ...] = ()
+    none: str = ""
     least: float | None = None
     network: bool = False
     generated: bool = False
@@ -114,9 +119,15 @@ class Settings:
     local_epochs: int | None = _setting(None, "Of local classifiers. Default: the same.", least=1, network=True)
     batch_size: int = _setting(24, "Images per training step.", least=1, network=True)
     lr: float = _setting(0.01, "Learning rate.", network=True)
-    momentum: float = _setting(0.9, network=True)
-    weight_decay: float = _setting(0.0, network=True)
-    schedule: str | None = _setting("cosine", network=True)
+    momentum: float = _setting(0.9, "Of the optimiser, below 1.", least=0, network=True)
+    weight_decay: float = _setting(0.0, "Weights shrink by this times the learning rate.", least=0, network=True)
+    schedule: str | None = _setting(
+        "cosine",
+        "How the learning rate goes down: constant, cosine, linear, or step (a tenth in the second half).",
+        choices=tuple(name or CONSTANT for name in SCHEDULES),
+        none=CONSTANT,
+        network=True,
+    )
     features: tuple[str, ...] = _setting(
         ("robust",), "The expert feature: robust, paper (the paper's own alone) or both.", option="feature"
     )
@@ -180,7 +191,7 @@ def check_settings(settings: Settings) -> None:
     """Raise a StudyError that names the first setting that makes no sense."""
     for name, about in Settings.about().items():
         value = getattr(settings, name)
-        if about.choices and value not in about.choices:
+        if about.choices and value is not None and value not in about.choices:
             raise StudyError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
         if isinstance(value, tuple) and about.option and (not value or len(set(value)) < len(value)):
             raise StudyError(f"{name} must hold one or more different values, got {value}")
@@ -189,6 +200,8 @@ def check_settings(settings: Settings) -> None:
             raise StudyError(f"{name} must be at least {about.least}, got {value}")
     if not settings.lr > 0:
         raise StudyError(f"lr must be above 0, got {settings.lr}")
+    if not settings.momentum < 1:
+        raise StudyError(f"momentum must be below 1, got {settings.momentum}")
     if settings.local == "networks" and settings.train == "head":
         raise StudyError("networks of their own for local classifiers (--local networks) need --train all")
     if settings.pretrained not in PRETRAINED and not Path(settings.pretrained).is_file():

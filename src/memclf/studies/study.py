@@ -112,6 +112,9 @@ class Study:
         chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
         if "features" in chosen:
             chosen["features"] = self._order_features(chosen["features"])
+        for name, about in Settings.about().items():
+            if about.none and chosen.get(name) == about.none:
+                chosen[name] = None
         settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
         if not settings.corruptions:
             from memclf.vision import corruptions
@@ -121,7 +124,7 @@ class Study:
         return settings
 
     def _order_features(self, asked: tuple[str, ...]) -> tuple[str, ...]:
-        """The features that were asked for, the robust one first; "both" means all that there are."""
+        """The features that were asked for, the robust one first; "both": all there are."""
         for name in asked:
             if name not in (*self.feature_names, "both"):
                 has = "one feature" if len(self.feature_names) == 1 else "the features"
@@ -146,7 +149,7 @@ def make_corrupted(test: ImageCollection, settings: Settings) -> Callable[[str, 
 
 
 def describe_feature(settings: Settings) -> str:
-    """That memories are found with the paper's own expert feature, in words; "" if with the robust one."""
+    """That memories rest on the paper's own expert feature, in words; else ""."""
     return "" if settings.features[0] == "robust" else "; memories are found with the paper's own expert feature"
 
 

@@ -83,7 +83,7 @@ class CellTrainer:
 
     @property
     def models(self) -> dict[str, str]:
-        """The paper's memory classifiers by their expert feature; the first is compared with all others."""
+        """The names of the paper's memory classifiers, by their expert feature."""
         first, *others = self.settings.features
         return {first: "memory", **{each: f"memory-{each}" for each in others}}
 

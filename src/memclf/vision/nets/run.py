@@ -20,9 +20,9 @@ from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Recipe
+from memclf.vision.nets.schedules import SCHEDULES
 from memclf.vision.nets.skorch_net import (
     OPTIMIZERS,
-    SCHEDULES,
     EarlyStop,
     Progress,
     Schedule,

@@ -17,13 +17,6 @@ from memclf.vision.nets.data import Batch, Batches, Examples
 from memclf.vision.nets.network import Network, WithFeatures
 from memclf.vision.nets.recipes import Recipe
 
-# How the learning rate goes down: progress from 0 to 1 -> share of the initial rate.
-SCHEDULES: dict[str | None, Callable[[float], float]] = {
-    None: lambda progress: 1.0,
-    "cosine": lambda progress: (1 + math.cos(math.pi * progress)) / 2,
-    "linear": lambda progress: 1 - progress,
-    "step": lambda progress: 1.0 if progress < 0.5 else 0.1,
-}
 OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
     "sgd": torch.optim.SGD,
     "adam": torch.optim.Adam,

@@ -16,7 +16,7 @@ from memclf.studies import STUDIES, Settings
 OPTIONS = {
     *("out", "data", "split", "scale", "seed", "recipe", "backbone", "corruption", "severity", "feature", "preset"),
     *("corrupt_at", "image_size", "pretrained", "train", "local", "epochs", "local_epochs", "batch_size", "lr"),
-    *("momentum", "weight_decay", "schedule"),
+    *("momentum", "weight_decay", "schedule", "device", "mixed_precision"),
     *("augmented", "sturdy", "careful", "folds", "ablate", "ensemble", "networks", "n_train", "n_test", "patch_size"),
     *("min_cluster_size", "plan"),
 }
@@ -93,6 +93,7 @@ def test_study_name__other_spelling__is_the_same_study():
         (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
         (["study", "color", "--data", "."], "generates its images"),
         (["study", "acne", "--feature", "paper"], "the acne study has one feature, robust; got 'paper'"),
+        (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
         (["report", "/nowhere/at/all"], "/nowhere/at/all"),
     ],
 )

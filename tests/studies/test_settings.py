@@ -84,6 +84,14 @@ def test_settings_for__features__paper_replaces_and_both_adds():
     assert settings_for("color", features=["robust"]).features == ("robust",)
 
 
+def test_fingerprint__settings_that_came_later__count_only_if_given():
+    known = "15b9a3eb5d79d6c9"  # as it was before they came
+    assert settings_for("leaf").fingerprint("x").startswith(known)
+    assert settings_for("leaf", device="auto", mixed_precision=False).fingerprint("x").startswith(known)
+    others = [settings_for("leaf", device="cpu"), settings_for("leaf", mixed_precision=True)]
+    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 3
+
+
 def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):
     file = tmp_path / "weights.safetensors"
     prints = set()

@@ -67,6 +67,8 @@ class About:
         It is for generated images alone.
     study : str
         It is for one study alone; "": for all.
+    later : bool
+        It came after the others: while it has its default, fingerprints are as they were without it.
     """
 
     help: str = ""
@@ -78,6 +80,7 @@ class About:
     network: bool = False
     generated: bool = False
     study: str = ""
+    later: bool = False
 
 
 def _setting(default: Any, help: str = "", **about: Any) -> Any:
@@ -143,6 +146,8 @@ class Settings:
         500, "Side of the colour study's images, in pixels.", least=2 * LEAST_SIDE, study="color"
     )
     min_cluster_size: int = _setting(20, "Smaller clusters share a classifier.", least=1)
+    device: str = _setting("auto", "auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.", network=True, later=True)
+    mixed_precision: bool = _setting(False, "Train faster on a GPU, with short numbers.", network=True, later=True)
 
     @classmethod
     def about(cls) -> dict[str, About]:
@@ -181,7 +186,11 @@ class Settings:
 
     def fingerprint(self, data: str = "") -> str:
         """A hash that is the same for runs whose rows may stand together: same settings, same data."""
-        text = json.dumps(self.as_dict(), sort_keys=True) + data
+        before, about = Settings(study=self.study).as_dict(), self.about()
+        counted = {
+            name: value for name, value in self.as_dict().items() if not about[name].later or value != before[name]
+        }
+        text = json.dumps(counted, sort_keys=True) + data
         if Path(self.pretrained).is_file():
             text += hashlib.blake2b(Path(self.pretrained).read_bytes()).hexdigest()
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

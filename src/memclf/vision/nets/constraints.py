@@ -36,6 +36,7 @@ CONSTRAINTS: dict[str, Any] = {
     "local_epochs": [COUNT, None],
     "checkpoint": [str, os.PathLike, None],
     "device": [str],
+    "mixed_precision": ["boolean"],
     "predict_batch_size": [COUNT, None],
     "callbacks": [list, tuple, None],
     "random_state": ["random_state"],

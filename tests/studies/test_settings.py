@@ -11,7 +11,14 @@ from memclf.vision import ImageClassifier
 
 def test_settings_for__paper_scale__has_the_paper_s_columns():
     leaf, color = settings_for("leaf", "paper"), settings_for("color", "paper")
-    assert {backbone for _, backbone in leaf.cells()} == {"resnet18", "resnet34", "resnet50", "vgg11", "vgg16"}
+    assert {backbone for recipe, backbone in leaf.cells() if recipe == "vanilla"} == {
+        *("resnet18", "resnet34", "resnet50", "vgg11", "vgg16"),
+    }
+    backbones = dict(leaf.cells()[:6])
+    assert backbones.pop("manifold_mixup") == "preact_resnet18"
+    assert set(backbones.values()) == {"resnet50"}
+    assert leaf.network_parameters("resnet50")["pretrained"] is True
+    assert leaf.network_parameters("preact_resnet18")["pretrained"] is None
     assert {recipe for recipe, _ in leaf.cells()} == {
         *("vanilla", "adversarial", "augmix", "cutmix", "noisymix", "manifold_mixup"),
     }
@@ -67,6 +74,12 @@ def test_fingerprint__other_setting__is_another():
         ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
         ({"weight_decay": -0.1}, "weight_decay must be at least 0, got -0.1"),
         ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
+        ({"weights": ["resnet18"]}, "weights are pairs as resnet50=weights.safetensors; got 'resnet18'"),
+        ({"weights": ["resnet18=none"]}, "weights names 'resnet18', which is none of efficientnet_lite0"),
+        ({"weights": ["efficientnet_lite0=no.pt"]}, "the weights of efficientnet_lite0 must be auto.*no file no.pt"),
+        ({"recipe_backbones": ["mixup=vgg11"]}, "recipe_backbones names 'mixup', which is none of vanilla"),
+        ({"recipe_backbones": ["augmix=vgg11", "augmix=vgg16"]}, "name each recipe or backbone once"),
+        ({"recipe_backbones": ["augmix=resnet1000"]}, "resnet1000"),
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
         ({"seeds": (-1,)}, "seeds must be at least 0, got"),
     ],
@@ -105,6 +118,17 @@ def test_used__real_leaves__leave_out_what_is_for_generated_ones_or_other_studie
     generated, real = settings_for("leaf"), replace(settings_for("leaf"), data="leaves")
     assert set(generated.as_dict()) - set(generated.used()) == {"patch_size"}
     assert set(real.as_dict()) - set(real.used()) == {"patch_size", "n_train", "n_test"}
+
+
+def test_network_parameters__weights_of_a_backbone__are_its_own(tmp_path):
+    file = tmp_path / "a=b.safetensors"
+    file.write_bytes(b"one")
+    settings = settings_for("leaf", backbones=["resnet18", "vgg11"], weights=[f"resnet18={file}", "vgg11=none"])
+    found = [settings.network_parameters(name)["pretrained"] for name in ("resnet18", "vgg11", "resnet50")]
+    assert found == [str(file), None, "auto"]
+    before = settings.fingerprint()
+    file.write_bytes(b"two")
+    assert settings.fingerprint() != before != settings_for("leaf", backbones=["resnet18", "vgg11"]).fingerprint()
 
 
 def test_network_parameters__words_for_weights__are_those_of_the_classifier():

@@ -44,6 +44,15 @@ def test_make_network__settings__are_its_parameters(tmp_path):
     assert (network.share_backbone, network.pretrained, network.train) == (True, "auto", "head")
 
 
+def test_make_network__manifold_mixup_at_scale_paper__starts_without_weights(tmp_path):
+    settings = settings_for("leaf", "paper", n_train=20, n_test=8)
+    images = load_study(settings).train
+    for cell, pretrained in ((("manifold_mixup", "preact_resnet18"), None), (("vanilla", "resnet50"), True)):
+        assert cell in settings.cells()
+        network = CellTrainer(find_study("leaf"), images, settings, tmp_path, *cell, 0).make_network()
+        assert (network.recipe, network.backbone, network.pretrained) == (*cell, pretrained)
+
+
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_make_network__networks_folder__keeps_checkpoints(tmp_path, elsewhere):
     networks = tmp_path / "shared" if elsewhere else None

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from memclf.exceptions import StudyError
-from memclf.vision.nets.catalogue import PAPER_BACKBONES
+from memclf.vision.nets.catalogue import CATALOGUE, PAPER_BACKBONES
 from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES
 from memclf.vision.nets.schedules import SCHEDULES
 
@@ -33,6 +32,7 @@ SCALES: Mapping[str, Mapping[str, Any]] = {
         "severities": (1, 2, 3, 4, 5),
         "recipes": PAPER_RECIPES,
         "backbones": PAPER_BACKBONES,
+        "recipe_backbones": ("manifold_mixup=preact_resnet18",),
         "pretrained": "published",
         "image_size": (224, 224),
         "train": "all",
@@ -91,8 +91,9 @@ def _setting(default: Any, help: str = "", **about: Any) -> Any:
 class Settings:
     """Everything that numbers depend on. Two runs with the same settings give the same numbers.
 
-    The first backbone is trained with every recipe, and every backbone with the first recipe. Sizes are (height,
-    width). `pretrained` "none" and "published" are None and True of `ImageClassifier`.
+    The first backbone is trained with every recipe that has none of its own, and every backbone with the first recipe.
+    Sizes are (height, width). `pretrained` "none" and "published" are None and True of `ImageClassifier`; a backbone
+    that has no published weights starts without.
     """
 
     study: str
@@ -146,6 +147,12 @@ class Settings:
         500, "Side of the colour study's images, in pixels.", least=2 * LEAST_SIDE, study="color"
     )
     min_cluster_size: int = _setting(20, "Smaller clusters share a classifier.", least=1)
+    recipe_backbones: tuple[str, ...] = _setting(
+        (), "RECIPE=BACKBONE: a recipe on a backbone of its own; repeat it.", option="recipe_backbone", later=True
+    )
+    weights: tuple[str, ...] = _setting(
+        (), "BACKBONE=FILE, or another value of --pretrained: for one backbone; repeat it.", later=True
+    )
     device: str = _setting("auto", "auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.", network=True, later=True)
     mixed_precision: bool = _setting(False, "Train faster on a GPU, with short numbers.", network=True, later=True)
 
@@ -156,7 +163,8 @@ class Settings:
 
     def cells(self) -> list[tuple[str, str]]:
         """Pairs of recipe and backbone that are trained."""
-        first = [(recipe, self.backbones[0]) for recipe in self.recipes]
+        own = read_pairs(self.recipe_backbones)
+        first = [(recipe, own.get(recipe, self.backbones[0])) for recipe in self.recipes]
         return list(dict.fromkeys([*first, *((self.recipes[0], backbone) for backbone in self.backbones)]))
 
     @property
@@ -164,10 +172,12 @@ class Settings:
         """Whether some memory classifier learns from folds, each of which costs one more fit."""
         return self.sturdy or self.careful or self.ablate
 
-    def network_parameters(self) -> dict[str, Any]:
-        """Parameters of `ImageClassifier` that are the same for every network of the study."""
+    def network_parameters(self, backbone: str = "") -> dict[str, Any]:
+        """Parameters of `ImageClassifier` for every network of the study with this backbone."""
         same = {name: getattr(self, name) for name, about in self.about().items() if about.network}
-        pretrained = {"none": None, "published": True}.get(self.pretrained, self.pretrained)
+        word = read_pairs(self.weights).get(backbone, self.pretrained)
+        published = True if backbone not in CATALOGUE or CATALOGUE[backbone].published else None
+        pretrained = {"none": None, "published": published}.get(word, word)
         return {**same, "pretrained": pretrained, "share_backbone": self.local == "heads"}
 
     def as_dict(self) -> dict[str, Any]:
@@ -191,48 +201,12 @@ class Settings:
             name: value for name, value in self.as_dict().items() if not about[name].later or value != before[name]
         }
         text = json.dumps(counted, sort_keys=True) + data
-        if Path(self.pretrained).is_file():
-            text += hashlib.blake2b(Path(self.pretrained).read_bytes()).hexdigest()
+        for file in (self.pretrained, *read_pairs(self.weights).values()):
+            if Path(file).is_file():
+                text += hashlib.blake2b(Path(file).read_bytes()).hexdigest()
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def check_settings(settings: Settings) -> None:
-    """Raise a StudyError that names the first setting that makes no sense."""
-    for name, about in Settings.about().items():
-        value = getattr(settings, name)
-        if about.choices and value is not None and value not in about.choices:
-            raise StudyError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
-        if isinstance(value, tuple) and about.option and (not value or len(set(value)) < len(value)):
-            raise StudyError(f"{name} must hold one or more different values, got {value}")
-        parts = value if isinstance(value, tuple) else (value,)
-        if value is not None and about.least is not None and min(parts) < about.least:
-            raise StudyError(f"{name} must be at least {about.least}, got {value}")
-    if not settings.lr > 0:
-        raise StudyError(f"lr must be above 0, got {settings.lr}")
-    if not settings.momentum < 1:
-        raise StudyError(f"momentum must be below 1, got {settings.momentum}")
-    if settings.local == "networks" and settings.train == "head":
-        raise StudyError("networks of their own for local classifiers (--local networks) need --train all")
-    if settings.pretrained not in PRETRAINED and not Path(settings.pretrained).is_file():
-        raise StudyError(
-            f"pretrained must be {', '.join(PRETRAINED)} or a file with weights; there is no file {settings.pretrained}"
-        )
-    _check_names(settings)
-
-
-def _check_names(settings: Settings) -> None:
-    """Recipes, corruptions and backbones must exist."""
-    from memclf.vision import corruptions
-    from memclf.vision.nets import backbones
-
-    for recipe in settings.recipes:
-        if recipe not in RECIPES:
-            raise StudyError(f"{recipe!r} is none of the recipes {', '.join(RECIPES)}")
-    try:
-        for corruption in settings.corruptions:
-            for severity in settings.severities:
-                corruptions.check(corruption, severity, settings.preset)
-        for backbone in settings.backbones:
-            backbones.resolve(backbone)
-    except ValueError as error:
-        raise StudyError(str(error)) from error
+def read_pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    """Texts as "a=b" as {"a": "b"}; what lies behind the first sign of equality may hold more of them."""
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}

@@ -13,7 +13,8 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.exceptions import StudyError
-from memclf.studies.settings import SCALES, Settings, check_settings
+from memclf.studies.checks import check_settings
+from memclf.studies.settings import SCALES, Settings
 
 if TYPE_CHECKING:
     from memclf.vision import ImageCollection

@@ -156,7 +156,7 @@ class CellTrainer:
             checkpoint=self.folder / ".training" if self.networks is None else self.networks,
             random_state=_network_seed(self.seed),
             verbose=self.verbose,
-            **self.settings.network_parameters(),
+            **self.settings.network_parameters(self.backbone),
         )
 
     def make_memory(self, similarity: Any, **parameters: Any) -> MemoryClassifier:

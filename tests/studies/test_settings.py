@@ -6,7 +6,9 @@ import pytest
 
 from memclf.exceptions import StudyError
 from memclf.studies import settings_for
+from memclf.studies.published import table
 from memclf.vision import ImageClassifier
+from memclf.vision.corruptions import SETS
 
 
 def test_settings_for__paper_scale__has_the_paper_s_columns():
@@ -30,6 +32,20 @@ def test_settings_for__paper_scale__has_the_paper_s_columns():
     assert settings_for("leaf", "paper", sturdy=True, features=["both"]).uses_folds
     assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
     assert (color.patch_size, color.n_train, color.n_test) == (500, 3000, 300)
+
+
+def test_settings_for__acne_at_paper_scale__is_as_printed():
+    acne = settings_for("acne", "paper")
+    assert acne.corruptions == table("acne_data_augmentation").corruptions == table("acne_architectures").corruptions
+    assert (acne.image_size, acne.n_train, acne.n_test) == ((300, 300), 36, 27)
+    assert (acne.epochs, acne.batch_size, acne.lr, acne.momentum) == (40, 24, 0.01, 0.9)
+
+
+def test_settings_for__named_sets__stand_for_their_corruptions():
+    fewer = settings_for("acne", corruptions=["acne14"])
+    assert fewer.corruptions == table("acne_feature_augmentation").corruptions
+    assert settings_for("leaf", corruptions=["acne15", "fog"]).corruptions == (*SETS["acne15"], "fog")
+    assert settings_for("leaf", corruptions=["paper18"]) == settings_for("leaf")
 
 
 def test_settings_for__asked_values__replace_those_of_the_scale():

@@ -107,7 +107,9 @@ class Settings:
     backbones: tuple[str, ...] = _setting(
         ("efficientnet_lite0",), "efficientnet_lite0, resnet18, ... or a name of timm; repeat it.", option="backbone"
     )
-    corruptions: tuple[str, ...] = _setting((), "Repeat it. Default: the paper's 18.", option="corruption")
+    corruptions: tuple[str, ...] = _setting(
+        (), "A name, or paper18, acne15, acne14: those of the paper's tables; repeat it.", option="corruption"
+    )
     severities: tuple[int, ...] = _setting((1, 3, 5), "1 to 5; repeat it.", option="severity")
     preset: str = _setting("imagenet-c", "Table of severities, as imagenet-c or authors-299.")
     corrupt_at: tuple[int, int] | None = _setting(None, "WIDTHxHEIGHT at which corruptions act.", least=LEAST_SIDE)

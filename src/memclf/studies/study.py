@@ -117,10 +117,11 @@ class Study:
             if about.none and chosen.get(name) == about.none:
                 chosen[name] = None
         settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
-        if not settings.corruptions:
-            from memclf.vision import corruptions
+        from memclf.vision.corruptions import SETS
 
-            settings = replace(settings, corruptions=tuple(corruptions.PAPER))
+        asked_for = settings.corruptions or ("paper18",)
+        names = [each for name in asked_for for each in SETS.get(name, (name,))]
+        settings = replace(settings, corruptions=tuple(names))
         check_settings(settings)
         return settings
 

@@ -16,7 +16,7 @@ from memclf.studies import STUDIES, Settings
 OPTIONS = {
     *("out", "data", "split", "scale", "seed", "recipe", "backbone", "corruption", "severity", "feature", "preset"),
     *("corrupt_at", "image_size", "pretrained", "train", "local", "epochs", "local_epochs", "batch_size", "lr"),
-    *("momentum", "weight_decay", "schedule", "device", "mixed_precision", "recipe_backbone", "weights"),
+    *("momentum", "weight_decay", "schedule", "device", "mixed_precision", "recipe_backbone", "weights", "textures"),
     *("augmented", "sturdy", "careful", "folds", "ablate", "ensemble", "networks", "n_train", "n_test", "patch_size"),
     *("min_cluster_size", "plan"),
 }
@@ -94,6 +94,8 @@ def test_study_name__other_spelling__is_the_same_study():
         (["study", "color", "--data", "."], "generates its images"),
         (["study", "acne", "--feature", "paper"], "the acne study has one feature, robust; got 'paper'"),
         (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
+        (["study", "leaf", "--textures", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
+        (["study", "leaf", "--textures", "."], "holds no images (.jpg, .png ...), which frost needs as textures"),
         (["report", "/nowhere/at/all"], "/nowhere/at/all"),
     ],
 )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from memclf.exceptions import StudyError
 from memclf.studies import settings_for
@@ -128,6 +129,20 @@ def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):
         file.write_bytes(content)
         prints.add(replace(settings_for("leaf"), pretrained=str(file)).fingerprint())
     assert len(prints) == 2
+
+
+def test_fingerprint__textures__depend_on_their_content(tmp_path):
+    prints = {settings_for("leaf").fingerprint()}
+    for shade in (200, 220):
+        Image.new("RGB", (48, 48), (shade, shade, 255)).save(tmp_path / "ice.png")
+        prints.add(settings_for("leaf", textures=str(tmp_path)).fingerprint())
+    assert len(prints) == 3
+
+
+def test_settings_for__broken_texture__is_an_error_at_once(tmp_path):
+    (tmp_path / "ice.jpg").write_bytes(b"no picture")
+    with pytest.raises(StudyError, match=r"ice\.jpg"):
+        settings_for("leaf", textures=str(tmp_path))
 
 
 def test_used__real_leaves__leave_out_what_is_for_generated_ones_or_other_studies():

@@ -57,8 +57,10 @@ def _check_pairs(settings: Settings) -> None:
 
 
 def _check_names(settings: Settings) -> None:
-    """Recipes, corruptions and backbones must exist."""
+    """Recipes, corruptions, backbones and textures must exist."""
     from memclf.vision import corruptions
+    from memclf.vision.corruptions.textures import texture_files
+    from memclf.vision.files import read_image
     from memclf.vision.nets import backbones
 
     for recipe in settings.recipes:
@@ -70,5 +72,8 @@ def _check_names(settings: Settings) -> None:
                 corruptions.check(corruption, severity, settings.preset)
         for backbone in (*settings.backbones, *read_pairs(settings.recipe_backbones).values()):
             backbones.resolve(backbone)
+        if settings.textures is not None:
+            for file in texture_files(settings.textures)[0]:
+                read_image(file)  # an error now, not when frost's turn comes after hours
     except ValueError as error:
         raise StudyError(str(error)) from error

@@ -155,6 +155,9 @@ class Settings:
     weights: tuple[str, ...] = _setting(
         (), "BACKBONE=FILE, or another value of --pretrained: for one backbone; repeat it.", later=True
     )
+    textures: str | None = _setting(
+        None, "Folder with photographs of frost, for the corruption frost.", path=True, later=True
+    )
     device: str = _setting("auto", "auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.", network=True, later=True)
     mixed_precision: bool = _setting(False, "Train faster on a GPU, with short numbers.", network=True, later=True)
 
@@ -182,6 +185,10 @@ class Settings:
         pretrained = {"none": None, "published": published}.get(word, word)
         return {**same, "pretrained": pretrained, "share_backbone": self.local == "heads"}
 
+    def making(self) -> dict[str, Any]:
+        """How corrupted images are made, for `ImageCollection.corrupted`."""
+        return {"preset": self.preset, "at": self.corrupt_at, "texture_dir": self.textures}
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON has them."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
@@ -196,6 +203,15 @@ class Settings:
             if about[name].study in ("", self.study) and not (about[name].generated and self.data)
         }
 
+    def _files(self) -> list[Path]:
+        """Files whose content numbers depend on, besides the images."""
+        files = [Path(name) for name in (self.pretrained, *read_pairs(self.weights).values()) if Path(name).is_file()]
+        if self.textures is not None:
+            from memclf.vision.corruptions.textures import texture_files
+
+            files += texture_files(self.textures)[0]
+        return files
+
     def fingerprint(self, data: str = "") -> str:
         """A hash that is the same for runs whose rows may stand together: same settings, same data."""
         before, about = Settings(study=self.study).as_dict(), self.about()
@@ -203,9 +219,8 @@ class Settings:
             name: value for name, value in self.as_dict().items() if not about[name].later or value != before[name]
         }
         text = json.dumps(counted, sort_keys=True) + data
-        for file in (self.pretrained, *read_pairs(self.weights).values()):
-            if Path(file).is_file():
-                text += hashlib.blake2b(Path(file).read_bytes()).hexdigest()
+        for file in self._files():
+            text += hashlib.blake2b(file.read_bytes()).hexdigest()
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 

@@ -144,8 +144,7 @@ def make_corrupted(test: ImageCollection, settings: Settings) -> Callable[[str, 
     """A function that makes the test images under a condition, each by itself."""
 
     def make(corruption: str, severity: int) -> ImageCollection:
-        corrupted = test.corrupted(corruption, severity, preset=settings.preset, at=settings.corrupt_at)
-        return corrupted.loaded(n_jobs=WORKERS)
+        return test.corrupted(corruption, severity, **settings.making()).loaded(n_jobs=WORKERS)
 
     return make
 
@@ -157,13 +156,12 @@ def describe_feature(settings: Settings) -> str:
 
 def describe_corruptions(settings: Settings) -> str:
     """At which size corruptions act, and with which severities, in words."""
-    if settings.corrupt_at is None:
-        return f"corruptions act on each image at its own size, severities of {settings.preset}"
-    height, width = settings.corrupt_at
-    return (
-        f"corruptions act on images resized to {width} x {height} pixels and brought back to their size, severities of "
-        f"{settings.preset}"
-    )
+    where = "each image at its own size"
+    if settings.corrupt_at is not None:
+        height, width = settings.corrupt_at
+        where = f"images resized to {width} x {height} pixels and brought back to their size"
+    frost = "" if settings.textures is None else f", frost with the photographs of {settings.textures}"
+    return f"corruptions act on {where}, severities of {settings.preset}{frost}"
 
 
 def _tuple(value: Any) -> Any:

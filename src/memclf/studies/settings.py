@@ -225,5 +225,5 @@ class Settings:
 
 
 def read_pairs(texts: tuple[str, ...]) -> dict[str, str]:
-    """Texts as "a=b" as {"a": "b"}; what lies behind the first sign of equality may hold more of them."""
+    """Texts as "a=b" as {"a": "b"}; only the first sign of equality divides."""
     return {name: value for name, _, value in (text.partition("=") for text in texts)}

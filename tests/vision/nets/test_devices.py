@@ -63,6 +63,16 @@ def test_fit__mixed_precision_on_a_processor__changes_nothing(tmp_path, monkeypa
     assert len(list(tmp_path.iterdir())) == 1  # the name of the fit is the same too
 
 
+def test_fit__full_precision__is_named_by_the_same_settings_as_ever(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr("memclf.vision.nets.run.fingerprint", lambda settings, *rest: seen.append(settings) or "name")
+    fitted(checkpoint=tmp_path)
+    assert set(seen[0]) == {  # another one would make all networks useless that users have kept
+        *("recipe", "epochs", "batch_size", "lr", "momentum", "weight_decay", "optimizer", "schedule"),
+        *("label_smoothing", "class_weights", "patience", "frozen", "seed"),
+    }
+
+
 @pytest.mark.parametrize(
     ("recipe", "half"), [("vanilla", torch.float16), *((name, torch.bfloat16) for name in RECIPES)]
 )

@@ -16,6 +16,7 @@ from memclf.studies import STUDIES, Settings
 OPTIONS = {
     *("out", "data", "split", "scale", "seed", "recipe", "backbone", "corruption", "severity", "feature", "preset"),
     *("corrupt_at", "image_size", "pretrained", "train", "local", "epochs", "local_epochs", "batch_size", "lr"),
+    *("momentum", "weight_decay", "schedule", "device", "mixed_precision", "recipe_backbone", "weights", "textures"),
     *("augmented", "sturdy", "careful", "folds", "ablate", "ensemble", "networks", "n_train", "n_test", "patch_size"),
     *("min_cluster_size", "plan"),
 }
@@ -28,7 +29,7 @@ def command():
 def test_study_options__settings__each_has_its_own():
     params = {each.name: each for each in command().params}
     assert set(params) - {"help"} == OPTIONS | {"name"}
-    repeated = {"seed", "recipe", "backbone", "corruption", "severity", "feature"}
+    repeated = {"seed", "recipe", "backbone", "corruption", "severity", "feature", "recipe_backbone", "weights"}
     assert {name for name, each in params.items() if each.multiple} == repeated
     assert params["augmented"].secondary_opts == ["--no-augmented"]
     assert params["corrupt_at"].opts == ["--corrupt-at"]
@@ -92,6 +93,9 @@ def test_study_name__other_spelling__is_the_same_study():
         (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
         (["study", "color", "--data", "."], "generates its images"),
         (["study", "acne", "--feature", "paper"], "the acne study has one feature, robust; got 'paper'"),
+        (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
+        (["study", "leaf", "--textures", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
+        (["study", "leaf", "--textures", "."], "holds no images (.jpg, .png ...), which frost needs as textures"),
         (["report", "/nowhere/at/all"], "/nowhere/at/all"),
     ],
 )

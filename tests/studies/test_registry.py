@@ -15,7 +15,7 @@ from memclf.studies.published import table
 @pytest.mark.parametrize("scale", SCALES)
 def test_settings_for__every_study_and_scale__is_valid(name, scale):
     settings = settings_for(name, scale)
-    assert len(settings.corruptions) == 18
+    assert len(settings.corruptions) == (15 if (name, scale) == ("acne", "paper") else 18)
     assert settings.cells()[0] == (settings.recipes[0], settings.backbones[0])
 
 

@@ -3,28 +3,62 @@
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from memclf.exceptions import StudyError
 from memclf.studies import settings_for
+from memclf.studies.published import table
 from memclf.vision import ImageClassifier
+from memclf.vision.corruptions import SETS
 
 
 def test_settings_for__paper_scale__has_the_paper_s_columns():
     leaf, color = settings_for("leaf", "paper"), settings_for("color", "paper")
-    assert {backbone for _, backbone in leaf.cells()} == {"resnet18", "resnet34", "resnet50", "vgg11", "vgg16"}
+    assert {backbone for recipe, backbone in leaf.cells() if recipe == "vanilla"} == {
+        *("resnet18", "resnet34", "resnet50", "vgg11", "vgg16"),
+    }
+    backbones = dict(leaf.cells()[:6])
+    assert backbones.pop("manifold_mixup") == "preact_resnet18"
+    assert set(backbones.values()) == {"resnet50"}
+    assert leaf.network_parameters("resnet50")["pretrained"] is True
+    assert leaf.network_parameters("preact_resnet18")["pretrained"] is None
     assert {recipe for recipe, _ in leaf.cells()} == {
         *("vanilla", "adversarial", "augmix", "cutmix", "noisymix", "manifold_mixup"),
     }
     assert len(leaf.cells()) == 6 + 5 - 1
     assert (leaf.epochs, leaf.batch_size, leaf.lr, leaf.momentum) == (40, 24, 0.01, 0.9)
     assert (leaf.preset, leaf.corrupt_at, leaf.local) == ("authors-299", (1024, 1024), "networks")
+    assert leaf.features == ("paper",)
+    assert not leaf.uses_folds  # nothing beyond the paper is trained unless it is asked for
+    assert settings_for("leaf", "paper", sturdy=True, features=["both"]).uses_folds
     assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
     assert (color.patch_size, color.n_train, color.n_test) == (500, 3000, 300)
+
+
+def test_settings_for__acne_at_paper_scale__is_as_printed():
+    acne = settings_for("acne", "paper")
+    assert acne.corruptions == table("acne_data_augmentation").corruptions == table("acne_architectures").corruptions
+    assert (acne.image_size, acne.n_train, acne.n_test) == ((300, 300), 36, 27)
+    assert (acne.epochs, acne.batch_size, acne.lr, acne.momentum) == (40, 24, 0.01, 0.9)
+
+
+def test_settings_for__named_sets__stand_for_their_corruptions():
+    fewer = settings_for("acne", corruptions=["acne14"])
+    assert fewer.corruptions == table("acne_feature_augmentation").corruptions
+    assert settings_for("leaf", corruptions=["acne15", "fog"]).corruptions == (*SETS["acne15"], "fog")
+    assert settings_for("leaf", corruptions=["paper18"]) == settings_for("leaf")
 
 
 def test_settings_for__asked_values__replace_those_of_the_scale():
     settings = settings_for("leaf", "full", seeds=[4], recipes=["augmix"], epochs=None)
     assert (settings.seeds, settings.recipes, settings.epochs) == ((4,), ("augmix",), 8)
+
+
+def test_settings_for__constant_schedule__is_none_as_at_scale_paper():
+    assert settings_for("leaf", schedule="constant").schedule is settings_for("leaf", "paper").schedule is None
+    asked = {"momentum": 0.8, "weight_decay": 5e-4, "schedule": "step"}
+    parameters = settings_for("leaf", **asked).network_parameters()
+    assert {name: parameters[name] for name in asked} == asked
 
 
 def test_fingerprint__other_setting__is_another():
@@ -54,6 +88,15 @@ def test_fingerprint__other_setting__is_another():
         ({"preset": "imagenet"}, "Did you mean"),
         ({"local": "networks"}, "need --train all"),
         ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32, got"),
+        ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
+        ({"weight_decay": -0.1}, "weight_decay must be at least 0, got -0.1"),
+        ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
+        ({"weights": ["resnet18"]}, "weights are pairs as resnet50=weights.safetensors; got 'resnet18'"),
+        ({"weights": ["resnet18=none"]}, "weights names 'resnet18', which is none of efficientnet_lite0"),
+        ({"weights": ["efficientnet_lite0=no.pt"]}, "the weights of efficientnet_lite0 must be auto.*no file no.pt"),
+        ({"recipe_backbones": ["mixup=vgg11"]}, "recipe_backbones names 'mixup', which is none of vanilla"),
+        ({"recipe_backbones": ["augmix=vgg11", "augmix=vgg16"]}, "name each recipe or backbone once"),
+        ({"recipe_backbones": ["augmix=resnet1000"]}, "resnet1000"),
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
         ({"seeds": (-1,)}, "seeds must be at least 0, got"),
     ],
@@ -63,10 +106,20 @@ def test_settings_for__wrong_value__is_an_error_that_names_it(asked, message):
         settings_for("leaf", **asked)
 
 
-def test_settings_for__features__begin_with_the_robust_one():
-    assert settings_for("color", features=["paper"]).features == ("robust", "paper")
+def test_settings_for__features__paper_replaces_and_both_adds():
+    assert settings_for("color", features=["paper"]).features == ("paper",)
+    assert settings_for("color", features=["both"]).features == ("robust", "paper")
+    assert settings_for("acne", features=["both"]).features == ("robust",)
     assert settings_for("color", features=["paper", "robust"]).features == ("robust", "paper")
     assert settings_for("color", features=["robust"]).features == ("robust",)
+
+
+def test_fingerprint__settings_that_came_later__count_only_if_given():
+    known = "15b9a3eb5d79d6c9"  # as it was before they came
+    assert settings_for("leaf").fingerprint("x").startswith(known)
+    assert settings_for("leaf", device="auto", mixed_precision=False).fingerprint("x").startswith(known)
+    others = [settings_for("leaf", device="cpu"), settings_for("leaf", mixed_precision=True)]
+    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 3
 
 
 def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):
@@ -78,10 +131,35 @@ def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):
     assert len(prints) == 2
 
 
+def test_fingerprint__textures__depend_on_their_content(tmp_path):
+    prints = {settings_for("leaf").fingerprint()}
+    for shade in (200, 220):
+        Image.new("RGB", (48, 48), (shade, shade, 255)).save(tmp_path / "ice.png")
+        prints.add(settings_for("leaf", textures=str(tmp_path)).fingerprint())
+    assert len(prints) == 3
+
+
+def test_settings_for__broken_texture__is_an_error_at_once(tmp_path):
+    (tmp_path / "ice.jpg").write_bytes(b"no picture")
+    with pytest.raises(StudyError, match=r"ice\.jpg"):
+        settings_for("leaf", textures=str(tmp_path))
+
+
 def test_used__real_leaves__leave_out_what_is_for_generated_ones_or_other_studies():
     generated, real = settings_for("leaf"), replace(settings_for("leaf"), data="leaves")
     assert set(generated.as_dict()) - set(generated.used()) == {"patch_size"}
     assert set(real.as_dict()) - set(real.used()) == {"patch_size", "n_train", "n_test"}
+
+
+def test_network_parameters__weights_of_a_backbone__are_its_own(tmp_path):
+    file = tmp_path / "a=b.safetensors"
+    file.write_bytes(b"one")
+    settings = settings_for("leaf", backbones=["resnet18", "vgg11"], weights=[f"resnet18={file}", "vgg11=none"])
+    found = [settings.network_parameters(name)["pretrained"] for name in ("resnet18", "vgg11", "resnet50")]
+    assert found == [str(file), None, "auto"]
+    before = settings.fingerprint()
+    file.write_bytes(b"two")
+    assert settings.fingerprint() != before != settings_for("leaf", backbones=["resnet18", "vgg11"]).fingerprint()
 
 
 def test_network_parameters__words_for_weights__are_those_of_the_classifier():

@@ -52,6 +52,18 @@ def test_load_study__other_images__do_not_pass_for_the_public_ones(leaves, skin,
     assert load_study(settings_for("acne", data=str(skin))).source == "generated"
 
 
+@pytest.mark.parametrize("name", ["color", "acne"])
+def test_make__textures__frost_is_made_of_them(name, tmp_path):
+    Image.new("RGB", (80, 80), (0, 0, 250)).save(tmp_path / "blue.png")
+    asked = {"n_train": 20, "n_test": 5, **({"patch_size": 64} if name == "color" else {})}
+    plain = load_study(settings_for(name, **asked))
+    blue = load_study(settings_for(name, textures=str(tmp_path), **asked))
+    assert str(tmp_path) in blue.note
+    frosted, usual = blue.make("frost", 5)[0].astype(int), plain.make("frost", 5)[0].astype(int)
+    assert np.mean(frosted[..., 2] - frosted[..., 0]) > np.mean(usual[..., 2] - usual[..., 0]) + 50
+    np.testing.assert_array_equal(blue.make("contrast", 5)[0], plain.make("contrast", 5)[0])
+
+
 def test_run_study__broken_images__are_named_before_training(leaves, tmp_path):
     folder = tmp_path / "leaves"
     shutil.copytree(leaves, folder)

@@ -9,10 +9,32 @@ from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.training import CellTrainer
 
 
-def trainer_of(name, folder, **options):
-    settings = settings_for(name, n_train=20, n_test=8, folds=2)
+def trainer_of(name, folder, asked=None, **options):
+    settings = settings_for(name, n_train=20, n_test=8, folds=2, **(asked or {}))
     images = load_study(settings).train
     return CellTrainer(find_study(name), images, settings, folder, "vanilla", "efficientnet_lite0", 0, **options)
+
+
+@pytest.mark.slow
+def test_train__paper_feature__replaces_the_robust_one_everywhere(tmp_path):
+    asked = {"features": ["paper"], "sturdy": False, "image_size": (32, 32), "epochs": 1}
+    found = {each.model: each.estimator for each in trainer_of("leaf", tmp_path, asked).train()}
+    assert set(found) == {"baseline", "memory", "random", "augmented", "prior", "majority", "stage1"}
+    assert found["memory"].similarity_.features_.names == found["augmented"].features_.names == ("F_d", "F_b")
+    masks = found["memory"].similarity_.features_.masks(load_study(settings_for("leaf", n_train=20, n_test=8)).test[0])
+    assert set(masks) == {"leaf", "affected", "green", "brown", "discoloured"}
+
+
+@pytest.mark.parametrize(
+    ("features", "models"),
+    [
+        (["robust"], {"robust": "memory"}),
+        (["paper"], {"paper": "memory"}),
+        (["both"], {"robust": "memory", "paper": "memory-paper"}),
+    ],
+)
+def test_models__features__the_first_is_the_memory_classifier(tmp_path, features, models):
+    assert trainer_of("leaf", tmp_path, {"features": features}).models == models
 
 
 def test_make_network__settings__are_its_parameters(tmp_path):
@@ -20,6 +42,15 @@ def test_make_network__settings__are_its_parameters(tmp_path):
     network, settings = trainer.make_network(), trainer.settings
     assert (network.epochs, network.image_size, network.lr) == (settings.epochs, settings.image_size, settings.lr)
     assert (network.share_backbone, network.pretrained, network.train) == (True, "auto", "head")
+
+
+def test_make_network__manifold_mixup_at_scale_paper__starts_without_weights(tmp_path):
+    settings = settings_for("leaf", "paper", n_train=20, n_test=8)
+    images = load_study(settings).train
+    for cell, pretrained in ((("manifold_mixup", "preact_resnet18"), None), (("vanilla", "resnet50"), True)):
+        assert cell in settings.cells()
+        network = CellTrainer(find_study("leaf"), images, settings, tmp_path, *cell, 0).make_network()
+        assert (network.recipe, network.backbone, network.pretrained) == (*cell, pretrained)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

@@ -18,6 +18,7 @@ UNSET = {
     ("corrupt_at", "None"): "the image's own size",
     ("local_epochs", "None"): "as epochs",
     ("schedule", "None"): "constant",
+    ("textures", "None"): "those that come with memclf",
 }
 
 

@@ -9,7 +9,7 @@ from memclf.exceptions import StudyError
 from memclf.similarity import FunctionSimilarity
 from memclf.studies.generated import colour_patches
 from memclf.studies.settings import Settings
-from memclf.studies.study import WORKERS, Study, StudyData, describe_corruptions, make_corrupted
+from memclf.studies.study import WORKERS, Study, StudyData, describe_corruptions, describe_feature, make_corrupted
 
 TRAIN_SEED, TEST_SEED = 0, 1
 
@@ -27,7 +27,8 @@ def load(settings: Settings) -> StudyData:
         make=make_corrupted(test, settings),
         source="generated",
         note=f"Generated as the paper describes: {len(train):,} training and {len(test):,} test images of "
-        f"{size} x {size} pixels with a patch of {size // 10} pixels; {describe_corruptions(settings)}.",
+        f"{size} x {size} pixels with a patch of {size // 10} pixels{describe_feature(settings)}; "
+        f"{describe_corruptions(settings)}.",
     )
 
 

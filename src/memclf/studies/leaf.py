@@ -18,7 +18,7 @@ from memclf.studies.generated import leaf_pictures
 from memclf.studies.generated._common import MARK
 from memclf.studies.settings import Settings
 from memclf.studies.splits import read_split, refuse_split_without_data
-from memclf.studies.study import WORKERS, Study, StudyData, describe_corruptions, make_corrupted
+from memclf.studies.study import WORKERS, Study, StudyData, describe_corruptions, describe_feature, make_corrupted
 
 if TYPE_CHECKING:
     from memclf.vision import ImageCollection
@@ -48,8 +48,9 @@ def load(settings: Settings) -> StudyData:
         train, test, how = load_leaves(Path(settings.data), settings.split)
         source, what = describe_source(Path(settings.data))
         note = f"{what}: {len(train):,} training and {len(test):,} test images, {how}"
-        if what == CREDIT:
+        if what == CREDIT and "robust" in settings.features:
             note += f"; {describe_teaching(test)}"
+    note += describe_feature(settings)
     make = make_corrupted(test, settings)
     return StudyData(train, test, make, source, note=f"{note}; {describe_corruptions(settings)}.")
 
@@ -62,8 +63,8 @@ def similarity(name: str) -> Any:
     return TreeSimilarity(features=features(name))
 
 
-def graded(n: int) -> tuple[Any, dict[str, Any]]:
-    return RankSimilarity(features=features("robust")), {"n_memories": graded_memories(n)}
+def graded(name: str, n: int) -> tuple[Any, dict[str, Any]]:
+    return RankSimilarity(features=features(name)), {"n_memories": graded_memories(n)}
 
 
 def graded_memories(n: int) -> int:
@@ -161,7 +162,13 @@ LEAF = Study(
     scales={
         "quick": {"image_size": (128, 256), "n_train": 400, "n_test": 120},
         "full": {"image_size": (128, 256), "n_train": 1400, "n_test": 350},
-        "paper": {"preset": "authors-299", "corrupt_at": (1024, 1024), "n_train": 1400, "n_test": 350},
+        "paper": {
+            "features": ("paper",),
+            "preset": "authors-299",
+            "corrupt_at": (1024, 1024),
+            "n_train": 1400,
+            "n_test": 350,
+        },
     },
     published=("leaf_data_augmentation", "leaf_architectures", "leaf_feature_augmentation"),
 )

@@ -181,7 +181,6 @@ def make_crops(
     """A function that corrupts each photograph once, then cuts the lesions out."""
 
     def make(corruption: str, severity: int) -> ImageCollection:
-        corrupted = photographs.corrupted(corruption, severity, preset=settings.preset, at=settings.corrupt_at)
-        return crops(corrupted, lesions)
+        return crops(photographs.corrupted(corruption, severity, **settings.making()), lesions)
 
     return make

@@ -31,6 +31,7 @@ from memclf.studies.settings import Settings
 from memclf.studies.study import Study, StudyData, groups_of
 from memclf.studies.training import train
 from memclf.vision.nets.catalogue import CATALOGUE
+from memclf.vision.nets.devices import find_device
 from memclf.vision.nets.recipes import RECIPES
 
 PART = ".part"  # suffix of files that are being written
@@ -54,6 +55,7 @@ def run_study(
     """
     if missing := [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]:
         raise MissingExtraError(f'the report needs {", ".join(missing)}: pip install "memclf[report]"')
+    find_device(settings.device)  # one that is missing is an error now, not after the images are loaded
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)

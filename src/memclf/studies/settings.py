@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from memclf.exceptions import StudyError
-from memclf.vision.nets.catalogue import PAPER_BACKBONES
+from memclf.vision.nets.catalogue import CATALOGUE, PAPER_BACKBONES
 from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES
+from memclf.vision.nets.schedules import SCHEDULES
 
 PRETRAINED = ("auto", "bundled", "none", "published")
+CONSTANT = "constant"
 LEAST_SIDE = 32  # pixels; the corruptions need at least as many
 
 #: Scale -> settings of every study at that scale; `Study.scales` adds to them or replaces them.
@@ -31,11 +32,13 @@ SCALES: Mapping[str, Mapping[str, Any]] = {
         "severities": (1, 2, 3, 4, 5),
         "recipes": PAPER_RECIPES,
         "backbones": PAPER_BACKBONES,
+        "recipe_backbones": ("manifold_mixup=preact_resnet18",),
         "pretrained": "published",
         "image_size": (224, 224),
         "train": "all",
         "local": "networks",
         "schedule": None,
+        "sturdy": False,  # the paper has its own memory classifier alone
     },
 }
 
@@ -54,6 +57,8 @@ class About:
         The value is the name of a file or folder.
     choices : tuple of str
         All allowed values.
+    none : str
+        The word for None among the choices.
     least : float or None
         The smallest allowed value, of a tuple: of each part.
     network : bool
@@ -62,16 +67,20 @@ class About:
         It is for generated images alone.
     study : str
         It is for one study alone; "": for all.
+    later : bool
+        It came after the others: while it has its default, fingerprints are as they were without it.
     """
 
     help: str = ""
     option: str = ""
     path: bool = False
     choices: tuple[str, ...] = ()
+    none: str = ""
     least: float | None = None
     network: bool = False
     generated: bool = False
     study: str = ""
+    later: bool = False
 
 
 def _setting(default: Any, help: str = "", **about: Any) -> Any:
@@ -82,8 +91,9 @@ def _setting(default: Any, help: str = "", **about: Any) -> Any:
 class Settings:
     """Everything that numbers depend on. Two runs with the same settings give the same numbers.
 
-    The first backbone is trained with every recipe, and every backbone with the first recipe. Sizes are (height,
-    width). `pretrained` "none" and "published" are None and True of `ImageClassifier`.
+    The first backbone is trained with every recipe that has none of its own, and every backbone with the first recipe.
+    Sizes are (height, width). `pretrained` "none" and "published" are None and True of `ImageClassifier`; a backbone
+    that has no published weights starts without.
     """
 
     study: str
@@ -97,7 +107,9 @@ class Settings:
     backbones: tuple[str, ...] = _setting(
         ("efficientnet_lite0",), "efficientnet_lite0, resnet18, ... or a name of timm; repeat it.", option="backbone"
     )
-    corruptions: tuple[str, ...] = _setting((), "Repeat it. Default: the paper's 18.", option="corruption")
+    corruptions: tuple[str, ...] = _setting(
+        (), "A name, or paper18, acne15, acne14: those of the paper's tables; repeat it.", option="corruption"
+    )
     severities: tuple[int, ...] = _setting((1, 3, 5), "1 to 5; repeat it.", option="severity")
     preset: str = _setting("imagenet-c", "Table of severities, as imagenet-c or authors-299.")
     corrupt_at: tuple[int, int] | None = _setting(None, "WIDTHxHEIGHT at which corruptions act.", least=LEAST_SIDE)
@@ -113,11 +125,17 @@ class Settings:
     local_epochs: int | None = _setting(None, "Of local classifiers. Default: the same.", least=1, network=True)
     batch_size: int = _setting(24, "Images per training step.", least=1, network=True)
     lr: float = _setting(0.01, "Learning rate.", network=True)
-    momentum: float = _setting(0.9, network=True)
-    weight_decay: float = _setting(0.0, network=True)
-    schedule: str | None = _setting("cosine", network=True)
+    momentum: float = _setting(0.9, "Of the optimiser, below 1.", least=0, network=True)
+    weight_decay: float = _setting(0.0, "Weights shrink by this times the learning rate.", least=0, network=True)
+    schedule: str | None = _setting(
+        "cosine",
+        "How the learning rate goes down: constant, cosine, linear, or step (a tenth in the second half).",
+        choices=tuple(name or CONSTANT for name in SCHEDULES),
+        none=CONSTANT,
+        network=True,
+    )
     features: tuple[str, ...] = _setting(
-        ("robust",), "robust or paper: the expert feature; repeat it.", option="feature"
+        ("robust",), "The expert feature: robust, paper (the paper's own alone) or both.", option="feature"
     )
     augmented: bool = _setting(True, "Also train networks with the expert feature joined.")
     sturdy: bool = _setting(True, "Also the memory classifier beyond the paper's.")
@@ -131,6 +149,17 @@ class Settings:
         500, "Side of the colour study's images, in pixels.", least=2 * LEAST_SIDE, study="color"
     )
     min_cluster_size: int = _setting(20, "Smaller clusters share a classifier.", least=1)
+    recipe_backbones: tuple[str, ...] = _setting(
+        (), "RECIPE=BACKBONE: a recipe on a backbone of its own; repeat it.", option="recipe_backbone", later=True
+    )
+    weights: tuple[str, ...] = _setting(
+        (), "BACKBONE=FILE, or another value of --pretrained: for one backbone; repeat it.", later=True
+    )
+    textures: str | None = _setting(
+        None, "Folder with photographs of frost, for the corruption frost.", path=True, later=True
+    )
+    device: str = _setting("auto", "auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.", network=True, later=True)
+    mixed_precision: bool = _setting(False, "Train faster on a GPU, with short numbers.", network=True, later=True)
 
     @classmethod
     def about(cls) -> dict[str, About]:
@@ -139,7 +168,8 @@ class Settings:
 
     def cells(self) -> list[tuple[str, str]]:
         """Pairs of recipe and backbone that are trained."""
-        first = [(recipe, self.backbones[0]) for recipe in self.recipes]
+        own = read_pairs(self.recipe_backbones)
+        first = [(recipe, own.get(recipe, self.backbones[0])) for recipe in self.recipes]
         return list(dict.fromkeys([*first, *((self.recipes[0], backbone) for backbone in self.backbones)]))
 
     @property
@@ -147,11 +177,17 @@ class Settings:
         """Whether some memory classifier learns from folds, each of which costs one more fit."""
         return self.sturdy or self.careful or self.ablate
 
-    def network_parameters(self) -> dict[str, Any]:
-        """Parameters of `ImageClassifier` that are the same for every network of the study."""
+    def network_parameters(self, backbone: str = "") -> dict[str, Any]:
+        """Parameters of `ImageClassifier` for every network of the study with this backbone."""
         same = {name: getattr(self, name) for name, about in self.about().items() if about.network}
-        pretrained = {"none": None, "published": True}.get(self.pretrained, self.pretrained)
+        word = read_pairs(self.weights).get(backbone, self.pretrained)
+        published = True if backbone not in CATALOGUE or CATALOGUE[backbone].published else None
+        pretrained = {"none": None, "published": published}.get(word, word)
         return {**same, "pretrained": pretrained, "share_backbone": self.local == "heads"}
+
+    def making(self) -> dict[str, Any]:
+        """How corrupted images are made, for `ImageCollection.corrupted`."""
+        return {"preset": self.preset, "at": self.corrupt_at, "texture_dir": self.textures}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as JSON has them."""
@@ -167,49 +203,27 @@ class Settings:
             if about[name].study in ("", self.study) and not (about[name].generated and self.data)
         }
 
+    def _files(self) -> list[Path]:
+        """Files whose content numbers depend on, besides the images."""
+        files = [Path(name) for name in (self.pretrained, *read_pairs(self.weights).values()) if Path(name).is_file()]
+        if self.textures is not None:
+            from memclf.vision.corruptions.textures import texture_files
+
+            files += texture_files(self.textures)[0]
+        return files
+
     def fingerprint(self, data: str = "") -> str:
         """A hash that is the same for runs whose rows may stand together: same settings, same data."""
-        text = json.dumps(self.as_dict(), sort_keys=True) + data
-        if Path(self.pretrained).is_file():
-            text += hashlib.blake2b(Path(self.pretrained).read_bytes()).hexdigest()
+        before, about = Settings(study=self.study).as_dict(), self.about()
+        counted = {
+            name: value for name, value in self.as_dict().items() if not about[name].later or value != before[name]
+        }
+        text = json.dumps(counted, sort_keys=True) + data
+        for file in self._files():
+            text += hashlib.blake2b(file.read_bytes()).hexdigest()
         return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def check_settings(settings: Settings) -> None:
-    """Raise a StudyError that names the first setting that makes no sense."""
-    for name, about in Settings.about().items():
-        value = getattr(settings, name)
-        if about.choices and value not in about.choices:
-            raise StudyError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
-        if isinstance(value, tuple) and about.option and (not value or len(set(value)) < len(value)):
-            raise StudyError(f"{name} must hold one or more different values, got {value}")
-        parts = value if isinstance(value, tuple) else (value,)
-        if value is not None and about.least is not None and min(parts) < about.least:
-            raise StudyError(f"{name} must be at least {about.least}, got {value}")
-    if not settings.lr > 0:
-        raise StudyError(f"lr must be above 0, got {settings.lr}")
-    if settings.local == "networks" and settings.train == "head":
-        raise StudyError("networks of their own for local classifiers (--local networks) need --train all")
-    if settings.pretrained not in PRETRAINED and not Path(settings.pretrained).is_file():
-        raise StudyError(
-            f"pretrained must be {', '.join(PRETRAINED)} or a file with weights; there is no file {settings.pretrained}"
-        )
-    _check_names(settings)
-
-
-def _check_names(settings: Settings) -> None:
-    """Recipes, corruptions and backbones must exist."""
-    from memclf.vision import corruptions
-    from memclf.vision.nets import backbones
-
-    for recipe in settings.recipes:
-        if recipe not in RECIPES:
-            raise StudyError(f"{recipe!r} is none of the recipes {', '.join(RECIPES)}")
-    try:
-        for corruption in settings.corruptions:
-            for severity in settings.severities:
-                corruptions.check(corruption, severity, settings.preset)
-        for backbone in settings.backbones:
-            backbones.resolve(backbone)
-    except ValueError as error:
-        raise StudyError(str(error)) from error
+def read_pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    """Texts as "a=b" as {"a": "b"}; only the first sign of equality divides."""
+    return {name: value for name, _, value in (text.partition("=") for text in texts)}

@@ -13,7 +13,8 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.exceptions import StudyError
-from memclf.studies.settings import SCALES, Settings, check_settings
+from memclf.studies.checks import check_settings
+from memclf.studies.settings import SCALES, Settings
 
 if TYPE_CHECKING:
     from memclf.vision import ImageCollection
@@ -79,9 +80,9 @@ class Study:
         Scale -> the settings that this study has there, beside those that every study has (`SCALES`).
     feature_names : tuple of str
         The features there are: "robust", and "paper" where the paper's is another one.
-    graded : function of the number of training images, or None
-        The expert's similarity as a matter of degree, on the robust feature, and parameters of a memory classifier
-        that place many memories along it. None where that does not help.
+    graded : function of a feature's name and the number of training images, or None
+        The expert's similarity as a matter of degree, and parameters of a memory classifier that place many memories
+        along it. None where that does not help.
     published : tuple of str
         Names of the paper's tables that belong to the study, in `memclf.studies.published`.
     other_names : tuple of str
@@ -98,7 +99,7 @@ class Study:
     similarity: Callable[[str], Any]
     scales: Mapping[str, Mapping[str, Any]]
     feature_names: tuple[str, ...] = ("robust", "paper")
-    graded: Callable[[int], tuple[Any, dict[str, Any]]] | None = None
+    graded: Callable[[str, int], tuple[Any, dict[str, Any]]] | None = None
     published: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
     generated_note: str = ""
@@ -110,19 +111,27 @@ class Study:
         if unknown := sorted(set(asked) - {each.name for each in fields(Settings)}):
             raise StudyError(f"a study has no setting {', '.join(unknown)}")
         chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
-        if "features" in chosen:  # the robust one always takes part, and comes first
-            chosen["features"] = tuple(dict.fromkeys(["robust", *chosen["features"]]))
+        if "features" in chosen:
+            chosen["features"] = self._order_features(chosen["features"])
+        for name, about in Settings.about().items():
+            if about.none and chosen.get(name) == about.none:
+                chosen[name] = None
         settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
-        for name in settings.features:
-            if name not in self.feature_names:
-                has = "one feature" if len(self.feature_names) == 1 else "the features"
-                raise StudyError(f"the {self.name} study has {has}, {', '.join(self.feature_names)}; got {name!r}")
-        if not settings.corruptions:
-            from memclf.vision import corruptions
+        from memclf.vision.corruptions import SETS
 
-            settings = replace(settings, corruptions=tuple(corruptions.PAPER))
+        asked_for = settings.corruptions or ("paper18",)
+        names = [each for name in asked_for for each in SETS.get(name, (name,))]
+        settings = replace(settings, corruptions=tuple(names))
         check_settings(settings)
         return settings
+
+    def _order_features(self, asked: tuple[str, ...]) -> tuple[str, ...]:
+        """The features that were asked for, the robust one first; "both": all there are."""
+        for name in asked:
+            if name not in (*self.feature_names, "both"):
+                has = "one feature" if len(self.feature_names) == 1 else "the features"
+                raise StudyError(f"the {self.name} study has {has}, {', '.join(self.feature_names)}; got {name!r}")
+        return tuple(name for name in self.feature_names if name in asked or "both" in asked)
 
 
 def groups_of(images: ImageCollection) -> Array | None:
@@ -135,21 +144,24 @@ def make_corrupted(test: ImageCollection, settings: Settings) -> Callable[[str, 
     """A function that makes the test images under a condition, each by itself."""
 
     def make(corruption: str, severity: int) -> ImageCollection:
-        corrupted = test.corrupted(corruption, severity, preset=settings.preset, at=settings.corrupt_at)
-        return corrupted.loaded(n_jobs=WORKERS)
+        return test.corrupted(corruption, severity, **settings.making()).loaded(n_jobs=WORKERS)
 
     return make
 
 
+def describe_feature(settings: Settings) -> str:
+    """That memories rest on the paper's own expert feature, in words; else ""."""
+    return "" if settings.features[0] == "robust" else "; memories are found with the paper's own expert feature"
+
+
 def describe_corruptions(settings: Settings) -> str:
     """At which size corruptions act, and with which severities, in words."""
-    if settings.corrupt_at is None:
-        return f"corruptions act on each image at its own size, severities of {settings.preset}"
-    height, width = settings.corrupt_at
-    return (
-        f"corruptions act on images resized to {width} x {height} pixels and brought back to their size, severities of "
-        f"{settings.preset}"
-    )
+    where = "each image at its own size"
+    if settings.corrupt_at is not None:
+        height, width = settings.corrupt_at
+        where = f"images resized to {width} x {height} pixels and brought back to their size"
+    frost = "" if settings.textures is None else f", frost with the photographs of {settings.textures}"
+    return f"corruptions act on {where}, severities of {settings.preset}{frost}"
 
 
 def _tuple(value: Any) -> Any:

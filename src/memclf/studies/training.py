@@ -24,8 +24,6 @@ from memclf.studies.study import Study, groups_of
 from memclf.studies.variants import asked_variants, make_memory_classifier, make_variant
 from memclf.vision import ImageClassifier, ImageCollection
 
-MODELS = {"robust": "memory", "paper": "memory-paper"}  # memory classifiers by their expert feature
-
 
 def train(
     study: Study,
@@ -83,10 +81,15 @@ class CellTrainer:
         """Images that must be on the same side of a fold, as lesions of one face."""
         return groups_of(self.images)
 
+    @property
+    def models(self) -> dict[str, str]:
+        """The names of the paper's memory classifiers, by their expert feature."""
+        first, *others = self.settings.features
+        return {first: "memory", **{each: f"memory-{each}" for each in others}}
+
     def train(self) -> Iterator[Contender]:
         """Yield the contenders of this cell, those that need training first."""
-        for feature in self.settings.features:
-            model = MODELS[feature]
+        for feature, model in self.models.items():
             clf = self.fit_or_load(model, self.make_memory(self.study.similarity(feature)))
             self.memories[model] = clf
             if model == "memory":
@@ -104,7 +107,7 @@ class CellTrainer:
                 self.memories["sturdy"] = fitted
             yield self._contender(variant.name, fitted)
         if self.settings.augmented and self.recipe == self.settings.recipes[0]:
-            network = self.make_network(self.study.features("robust"))
+            network = self.make_network(self.study.features(self.settings.features[0]))
             yield self._contender("augmented", self.fit_or_load("augmented", network))
         if self.settings.ensemble > 1:
             yield self._contender("ensemble", Ensemble([clf.global_, *self._further_networks()]))
@@ -121,7 +124,7 @@ class CellTrainer:
             if self.study.graded is not None:
                 yield Contender("stage1-sturdy", StageOne(sturdy), seed=self.seed)
             yield Contender("stage1-balanced", controls_of(sturdy)["stage1-balanced"], seed=self.seed)
-        for model in (name for name in MODELS.values() if name in self.memories):
+        for model in self.models.values():
             yield Contender(model.replace("memory", "stage1"), StageOne(self.memories[model]), seed=self.seed)
 
     def _contender(self, model: str, estimator: Any) -> Contender:
@@ -153,7 +156,7 @@ class CellTrainer:
             checkpoint=self.folder / ".training" if self.networks is None else self.networks,
             random_state=_network_seed(self.seed),
             verbose=self.verbose,
-            **self.settings.network_parameters(),
+            **self.settings.network_parameters(self.backbone),
         )
 
     def make_memory(self, similarity: Any, **parameters: Any) -> MemoryClassifier:

@@ -96,9 +96,10 @@ def make_variant(
     variant: Variant, study: Study, network: Any, settings: Settings, seed: int, n_train: int, verbose: int = 0
 ) -> MemoryClassifier:
     """A memory classifier beyond the paper's, not fitted, for `n_train` training images."""
-    similarity: Any = study.similarity("robust")
+    feature = settings.features[0]
+    similarity: Any = study.similarity(feature)
     graded: dict[str, Any] = {}
     if variant.graded and study.graded is not None:
-        similarity, graded = study.graded(n_train)
+        similarity, graded = study.graded(feature, n_train)
     parameters = {"cv": settings.folds, **graded, **variant.parameters}
     return make_memory_classifier(similarity, network, settings, seed, verbose, **parameters)

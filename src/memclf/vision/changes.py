@@ -21,7 +21,8 @@ class Change(Protocol):
 class CorruptionChange:
     """One corruption.
 
-    With `at`, images are corrupted at that height and width and brought back to their own.
+    With `at`, images are corrupted at that height and width and brought back to their own. `texture_dir` is a folder
+    with photographs of frost.
     """
 
     name: str
@@ -29,11 +30,12 @@ class CorruptionChange:
     seed: int
     preset: str
     at: tuple[int, int] | None
+    texture_dir: str | None = None
 
     def __call__(self, image: Pixels, key: str | None) -> Pixels:
         height, width = image.shape[:2]
         image = image if self.at is None else resize(image, self.at)
-        image = corrupt(image, self.name, self.severity, seed=self.seed, key=key, preset=self.preset)
+        image = corrupt(image, self.name, self.severity, self.seed, key, self.preset, texture_dir=self.texture_dir)
         return image if self.at is None else resize(image, (height, width))
 
     def __str__(self) -> str:

@@ -216,18 +216,21 @@ class ImageCollection(Collection):
         seed: int = 0,
         preset: str = "imagenet-c",
         at: int | tuple[int, int] | None = None,
+        texture_dir: str | os.PathLike[str] | None = None,
     ) -> Self:
         """The same images under a corruption, made when they are read.
 
         With `at` (height and width), images are resized to it, corrupted there, and brought back to their own size:
-        a blur of a few pixels then means less or more of the picture.
+        a blur of a few pixels then means less or more of the picture. `texture_dir` is a folder with photographs of
+        frost, instead of those that come with memclf.
 
         >>> images = ImageCollection(np.full((2, 64, 64, 3), 128, dtype=np.uint8))
         >>> images.corrupted("contrast", 3)
         ImageCollection(2 arrays, contrast 3)
         """
         size = None if at is None else as_height_width(at, "at", least=MIN_SIDE)
-        new = self._changed(CorruptionChange(name, check(name, severity, preset), seed, preset, size))
+        textures = None if texture_dir is None else os.fspath(texture_dir)
+        new = self._changed(CorruptionChange(name, check(name, severity, preset), seed, preset, size, textures))
         lasting = None if self._memory is None else self._memory.rows.store
         new._memory, new._rows, new._version = None, None, ()
         return new if lasting is None else new.remembered(Memory(len(self), lasting))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memclf.vision.corruptions import CORRUPTIONS, FAMILIES, PAPER, PRESETS, REGISTRY, SEVERITIES, corrupt
+from memclf.vision.corruptions import CORRUPTIONS, FAMILIES, PAPER, PRESETS, REGISTRY, SETS, SEVERITIES, corrupt
 from memclf.vision.corruptions.registry import Corruption, register, registered
 from memclf.vision.corruptions.table import parameters, table
 
@@ -37,6 +37,9 @@ def test_registry__paper__has_eighteen_rows_in_the_order_of_its_tables():
     assert set(CORRUPTIONS) - set(PAPER) == {"glass_blur"}
     assert PAPER[:3] == ("fog", "brightness", "contrast")
     assert PAPER[-3:] == ("frost", "motion_blur", "snow")
+    assert SETS["paper18"] == PAPER
+    assert set(PAPER) - set(SETS["acne15"]) == {"fog", "frost", "spatter"}
+    assert set(SETS["acne15"]) - set(SETS["acne14"]) == {"snow"}
 
 
 def test_registry__labels__come_from_names_unless_given():

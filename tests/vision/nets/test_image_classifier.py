@@ -19,7 +19,7 @@ from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
 from memclf.vision.nets.data import Examples, prefetch, resize
 from memclf.vision.nets.run import weigh_classes
-from memclf.vision.nets.skorch_net import SCHEDULES
+from memclf.vision.nets.schedules import SCHEDULES
 from memclf.vision.nets.whitened_head import NORM, WhitenedHead
 from pictures import passes, squares, tiny
 
@@ -163,7 +163,8 @@ def test_early_stopping_has_nothing_to_go_by_with_a_handful_of_cases():
             "'features' parameter of ImageClassifier must be an object implementing 'fit' ",
         ),
         ({"callbacks": 3}, "'callbacks' parameter of ImageClassifier must be an instance of 'list'"),
-        ({"device": "gpu"}, "device must be 'auto' or one of torch ('cpu', 'cuda'); got 'gpu'"),
+        ({"device": "gpu"}, "device must be 'auto' or one of torch ('cpu', 'cuda', 'cuda:1', 'mps'); got 'gpu'"),
+        ({"device": "cuda:77"}, "device='cuda:77' needs a GPU"),
         ({"predict_batch_size": 0}, "'predict_batch_size' parameter of ImageClassifier must be an int in the range [1"),
         ({"early_stopping": True}, "early_stopping is a number of epochs, or None; got True"),
         ({"local_epochs": 0}, "'local_epochs' parameter of ImageClassifier must be an int in the range [1, inf)"),

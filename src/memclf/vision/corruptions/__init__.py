@@ -4,7 +4,7 @@
 loads torch.
 """
 
-from memclf.vision.corruptions.apply import CORRUPTIONS, PAPER, PRESETS, REGISTRY, SEVERITIES, check, corrupt
+from memclf.vision.corruptions.apply import CORRUPTIONS, PAPER, PRESETS, REGISTRY, SETS, SEVERITIES, check, corrupt
 from memclf.vision.corruptions.folder import corrupt_folder
 from memclf.vision.corruptions.registry import FAMILIES, Corruption
 from memclf.vision.corruptions.sheet import draw_sheet, save_sheet
@@ -15,6 +15,7 @@ __all__ = [
     "PAPER",
     "PRESETS",
     "REGISTRY",
+    "SETS",
     "SEVERITIES",
     "Corruption",
     "check",

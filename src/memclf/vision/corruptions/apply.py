@@ -21,6 +21,10 @@ REGISTRY = registered()
 CORRUPTIONS = tuple(REGISTRY)
 #: The eighteen of the paper, in the order of its tables: all but glass blur.
 PAPER = tuple(sorted((n for n, each in REGISTRY.items() if each.paper_row), key=lambda n: REGISTRY[n].paper_row or 0))
+#: The corruptions of the paper's acne tables: fifteen, of which the table of feature augmentation lacks snow.
+ACNE = tuple(name for name in PAPER if name not in ("fog", "frost", "spatter"))
+#: Names for several corruptions, which a study takes in place of them.
+SETS = {"paper18": PAPER, "acne15": ACNE, "acne14": tuple(name for name in ACNE if name != "snow")}
 PRESETS = tuple(table.table())
 SEVERITIES = table.SEVERITIES
 MIN_SIDE = 32

@@ -72,12 +72,12 @@ def _folder_files(folder: Path) -> tuple[list[Path], list[float]]:
     Of ImageNet-C's own six, the five that it draws from.
     """
     if not folder.is_dir():
-        raise ImageError(f"texture_dir must be a folder of images, there is no folder {folder}")
+        raise ImageError(f"textures of frost must be images in a folder, and there is no folder {folder}")
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in IMAGE_SUFFIXES)
     if {path.stem for path in files} == ORIGINALS:
         files = [path for path in files if path.stem != "frost6"]
     if not files:
-        raise ImageError(f"texture_dir={os.fspath(folder)!r} holds no images")
+        raise ImageError(f"the folder {folder} holds no images (.jpg, .png ...), which frost needs as textures")
     return files, [1 / len(files)] * len(files)
 
 

@@ -49,12 +49,15 @@ class CatalogueEntry:
         Library and name there, if it has another name: "timm/tf_efficientnet_lite0".
     weights : Weights or None
         What ``pretrained="bundled"`` loads.
+    published : bool
+        torchvision or timm offer weights, which ``pretrained=True`` loads.
     """
 
     name: str
     label: str
     model: str = ""
     weights: Weights | None = None
+    published: bool = True
 
 
 #: Name -> entry, in the order in which reports list them.
@@ -76,7 +79,7 @@ CATALOGUE: dict[str, CatalogueEntry] = {
         CatalogueEntry("resnet50", "ResNet50"),
         CatalogueEntry("vgg11", "VGG11"),
         CatalogueEntry("vgg16", "VGG16"),
-        CatalogueEntry("preact_resnet18", "PreActResNet18"),
+        CatalogueEntry("preact_resnet18", "PreActResNet18", published=False),
     )
 }
 

@@ -33,7 +33,8 @@ class Checkpoint(Callback):
 
     def on_epoch_end(self, net: Any, **kwargs: Any) -> None:
         best = None if self.best is None else self.best.state()
-        self._write(net, optimizer=net.optimizer_.state_dict(), best=best, finished=False)
+        scaler = None if net.scaler_ is None else net.scaler_.state_dict()
+        self._write(net, optimizer=net.optimizer_.state_dict(), best=best, scaler=scaler, finished=False)
 
     def finish(self, net: Any) -> None:
         """Keep the result alone."""
@@ -67,6 +68,8 @@ class Checkpoint(Callback):
                 net.history.record(name, value)
         if not state["finished"]:
             net.optimizer_.load_state_dict(state["optimizer"])
+            if net.scaler_ is not None:
+                net.scaler_.load_state_dict(state["scaler"])
             if self.best is not None:
                 self.best.restore(state["best"])
         return bool(state["finished"])

@@ -21,6 +21,7 @@ from memclf.vision.files import as_height_width
 from memclf.vision.images import ImageCollection, as_images
 from memclf.vision.nets.constraints import CONSTRAINTS
 from memclf.vision.nets.data import EmbeddedExamples, Examples, held_out_split
+from memclf.vision.nets.devices import find_device, half_precision
 from memclf.vision.nets.expert_features import fit_features, scale_features
 from memclf.vision.nets.network import Network, create_network, embed_images
 from memclf.vision.nets.recipes import Vanilla, get_recipe
@@ -72,7 +73,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         goes on from it. Finished fits stay there too, so that an interrupted memory classifier repeats none of them;
         remove the folder when all is done. Needs a `random_state`.
     device : str
-        "auto": a GPU if there is one.
+        "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1", "mps".
+    mixed_precision : bool
+        Train with short numbers (bfloat16, on older GPUs float16) where a GPU of Nvidia gains from them. Other
+        devices train as always, and answers are always in full precision.
     predict_batch_size : int or None
         Images that are answered at a time; None: 16, which suits the caches of a processor, or 128 on a GPU.
     callbacks : list of skorch callbacks or None
@@ -129,6 +133,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         local_epochs: int | None = None,
         checkpoint: Any = None,
         device: str = "auto",
+        mixed_precision: bool = False,
         predict_batch_size: int | None = None,
         callbacks: Any = None,
         random_state: Any = None,
@@ -155,6 +160,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         self.local_epochs = local_epochs
         self.checkpoint = checkpoint
         self.device = device
+        self.mixed_precision = mixed_precision
         self.predict_batch_size = predict_batch_size
         self.callbacks = callbacks
         self.random_state = random_state
@@ -170,7 +176,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.features_, self.scaler_ = fit_features(self.features, images, y)
         F = self._scale_features(images)
-        with own_randomness(self._device()):
+        with own_randomness(find_device(self.device)):
             torch.manual_seed(seed)
             network = self._create_network(0 if F is None else F.shape[1])
         return self._train(network, images, y, F, sample_weight, seed)
@@ -234,7 +240,8 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
             patience=None if held_out is None else self.early_stopping,
             frozen=self.train == "head" and module is network,
             checkpoint=self.checkpoint,
-            device=self._device(),
+            device=find_device(self.device),
+            half=half_precision(find_device(self.device)) if self.mixed_precision and module is network else None,
             callbacks=list(self.callbacks or []),
             seed=seed,
             verbose=self.verbose,
@@ -317,7 +324,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return E if F is None else np.hstack([E, F])
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
-        return embed_images(network, images, self._device(), self.predict_batch_size)
+        return embed_images(network, images, find_device(self.device), self.predict_batch_size)
 
     def _check_input(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
         self._validate_params()
@@ -333,13 +340,6 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(images, y)
         check_classification_targets(y)
         return images, y
-
-    def _device(self) -> str:
-        auto = "cuda" if torch.cuda.is_available() else "cpu"
-        try:
-            return str(torch.device(auto if self.device == "auto" else self.device))
-        except RuntimeError as error:
-            raise ValueError(f"device must be 'auto' or one of torch ('cpu', 'cuda'); got {self.device!r}") from error
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,8 @@ from typing import Any
 
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from memclf.vision.nets.skorch_net import OPTIMIZERS, SCHEDULES
+from memclf.vision.nets.schedules import SCHEDULES
+from memclf.vision.nets.skorch_net import OPTIMIZERS
 
 COUNT = Interval(Integral, 1, None, closed="left")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -35,6 +36,7 @@ CONSTRAINTS: dict[str, Any] = {
     "local_epochs": [COUNT, None],
     "checkpoint": [str, os.PathLike, None],
     "device": [str],
+    "mixed_precision": ["boolean"],
     "predict_batch_size": [COUNT, None],
     "callbacks": [list, tuple, None],
     "random_state": ["random_state"],

@@ -20,9 +20,9 @@ from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Recipe
+from memclf.vision.nets.schedules import SCHEDULES
 from memclf.vision.nets.skorch_net import (
     OPTIMIZERS,
-    SCHEDULES,
     EarlyStop,
     Progress,
     Schedule,
@@ -56,10 +56,12 @@ class Plan:
     callbacks: list[Any]
     seed: int
     verbose: int | None
+    half: torch.dtype | None = None
 
     def settings(self) -> dict[str, Any]:
         """What a checkpoint must agree with."""
         left_out = {"module", "checkpoint", "device", "callbacks", "verbose", "class_weights"}
+        left_out |= {"half"} if self.half is None else set()  # names of fits in full precision stay as they were
         found = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in left_out}
         found["class_weights"] = None if self.class_weights is None else self.class_weights.tolist()
         return found
@@ -94,6 +96,7 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
         recipe=plan.recipe,
         seed=plan.seed,
         frozen=plan.frozen,
+        half=plan.half,
         verbose=0,
     )
     with own_randomness(plan.device), _freeze_backbone(plan):

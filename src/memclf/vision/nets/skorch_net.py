@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,6 @@ from memclf.vision.nets.data import Batch, Batches, Examples
 from memclf.vision.nets.network import Network, WithFeatures
 from memclf.vision.nets.recipes import Recipe
 
-# How the learning rate goes down: progress from 0 to 1 -> share of the initial rate.
-SCHEDULES: dict[str | None, Callable[[float], float]] = {
-    None: lambda progress: 1.0,
-    "cosine": lambda progress: (1 + math.cos(math.pi * progress)) / 2,
-    "linear": lambda progress: 1 - progress,
-    "step": lambda progress: 1.0 if progress < 0.5 else 0.1,
-}
 OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
     "sgd": torch.optim.SGD,
     "adam": torch.optim.Adam,
@@ -42,11 +36,28 @@ class SkorchNet(NeuralNet):
         it had not been.
     frozen : bool
         The backbone stays as it is (and in evaluation mode); only the head learns.
+    half : torch.dtype or None
+        Mixed precision: layers that gain from it compute in this type.
+
+    Attributes
+    ----------
+    scaler_ : torch.amp.GradScaler or None
+        Keeps small gradients of float16 above zero.
     """
 
-    def __init__(self, *args: Any, recipe: Recipe, seed: int, frozen: bool = False, **kwargs: Any):
+    def __init__(
+        self,
+        *args: Any,
+        recipe: Recipe,
+        seed: int,
+        frozen: bool = False,
+        half: torch.dtype | None = None,
+        **kwargs: Any,
+    ):
         super().__init__(*args, **kwargs)
-        self.recipe, self.seed, self.frozen = recipe, seed, frozen
+        self.recipe, self.seed, self.frozen, self.half = recipe, seed, frozen, half
+        kind = torch.device(self.device).type
+        self.scaler_ = torch.amp.GradScaler(kind) if half is torch.float16 else None
 
     @property
     def _default_callbacks(self) -> list[Any]:
@@ -75,20 +86,34 @@ class SkorchNet(NeuralNet):
         self._set_training(True)
         batch = batch.to(torch.device(self.device))
         network = WithFeatures(self.module_, batch.features)
-        losses = self.recipe.loss(network, batch.views, batch.targets, self.criterion_, self.rng_)
+        with self._precision():
+            losses = self.recipe.loss(network, batch.views, batch.targets, self.criterion_, self.rng_)
         loss = (losses * batch.weights).mean()
         if not torch.isfinite(loss):
             raise TrainingError(
                 f"training diverged in epoch {len(self.history)}: the loss is {loss.item()}. A lower learning rate "
                 "(lr) is what helps most often."
             )
-        loss.backward()
+        (loss if self.scaler_ is None else self.scaler_.scale(loss)).backward()
         return {"loss": loss, "y_pred": None}
+
+    def _step_optimizer(self, step_fn: Callable[[], Any]) -> None:
+        if self.scaler_ is None:
+            super()._step_optimizer(step_fn)
+            return
+        step_fn()  # it leaves scaled gradients behind, so the scaler takes the step
+        self.scaler_.step(self.optimizer_)
+        self.scaler_.update()
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if self.half is None:
+            return nullcontext()
+        return torch.autocast(torch.device(self.device).type, dtype=self.half)
 
     def validation_step(self, batch: Batch, **fit_params: Any) -> dict[str, Any]:
         self._set_training(False)
         batch = batch.to(torch.device(self.device))
-        with torch.inference_mode():
+        with torch.inference_mode(), self._precision():
             scores = self.module_(batch.views[0], batch.features)
             loss = (self.criterion_(scores, batch.targets) * batch.weights).mean()
         self.history.record_batch("valid_accuracy", (scores.argmax(1) == batch.targets).float().mean().item())

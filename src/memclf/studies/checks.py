@@ -1,0 +1,79 @@
+"""Whether the settings of a study make sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memclf.exceptions import StudyError
+from memclf.studies.settings import PRETRAINED, Settings, read_pairs
+from memclf.vision.nets.recipes import RECIPES
+
+EXAMPLES = {"recipe_backbones": "manifold_mixup=preact_resnet18", "weights": "resnet50=weights.safetensors"}
+
+
+def check_settings(settings: Settings) -> None:
+    """Raise a StudyError that names the first setting that makes no sense."""
+    for name, about in Settings.about().items():
+        value = getattr(settings, name)
+        if about.choices and value is not None and value not in about.choices:
+            raise StudyError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
+        if (
+            isinstance(value, tuple)
+            and about.option
+            and not about.later
+            and (not value or len(set(value)) < len(value))
+        ):
+            raise StudyError(f"{name} must hold one or more different values, got {value}")
+        parts = value if isinstance(value, tuple) else (value,)
+        if value is not None and about.least is not None and min(parts) < about.least:
+            raise StudyError(f"{name} must be at least {about.least}, got {value}")
+    if not settings.lr > 0:
+        raise StudyError(f"lr must be above 0, got {settings.lr}")
+    if not settings.momentum < 1:
+        raise StudyError(f"momentum must be below 1, got {settings.momentum}")
+    if settings.local == "networks" and settings.train == "head":
+        raise StudyError("networks of their own for local classifiers (--local networks) need --train all")
+    _check_pairs(settings)
+    weights = {"pretrained": settings.pretrained}
+    weights |= {f"the weights of {name}": file for name, file in read_pairs(settings.weights).items()}
+    for what, file in weights.items():
+        if file not in PRETRAINED and not Path(file).is_file():
+            raise StudyError(f"{what} must be {', '.join(PRETRAINED)} or a file with weights; there is no file {file}")
+    _check_names(settings)
+
+
+def _check_pairs(settings: Settings) -> None:
+    """Recipes and backbones that settings are given for must take part."""
+    backbones = [backbone for _, backbone in settings.cells()]
+    for name, known in (("recipe_backbones", RECIPES), ("weights", backbones)):
+        texts = getattr(settings, name)
+        if wrong := [text for text in texts if "=" not in text]:
+            raise StudyError(f"{name} are pairs as {EXAMPLES[name]}; got {wrong[0]!r}")
+        pairs = read_pairs(texts)
+        if len(pairs) < len(texts):
+            raise StudyError(f"{name} must name each recipe or backbone once, got {', '.join(texts)}")
+        if strange := [each for each in pairs if each not in known]:
+            raise StudyError(f"{name} names {strange[0]!r}, which is none of {', '.join(dict.fromkeys(known))}")
+
+
+def _check_names(settings: Settings) -> None:
+    """Recipes, corruptions, backbones and textures must exist."""
+    from memclf.vision import corruptions
+    from memclf.vision.corruptions.textures import texture_files
+    from memclf.vision.files import read_image
+    from memclf.vision.nets import backbones
+
+    for recipe in settings.recipes:
+        if recipe not in RECIPES:
+            raise StudyError(f"{recipe!r} is none of the recipes {', '.join(RECIPES)}")
+    try:
+        for corruption in settings.corruptions:
+            for severity in settings.severities:
+                corruptions.check(corruption, severity, settings.preset)
+        for backbone in (*settings.backbones, *read_pairs(settings.recipe_backbones).values()):
+            backbones.resolve(backbone)
+        if settings.textures is not None:
+            for file in texture_files(settings.textures)[0]:
+                read_image(file)  # an error now, not when frost's turn comes after hours
+    except ValueError as error:
+        raise StudyError(str(error)) from error

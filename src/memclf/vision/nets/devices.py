@@ -1,0 +1,42 @@
+"""Where networks are trained: a processor or a GPU, and in which precision."""
+
+from __future__ import annotations
+
+import torch
+
+AMPERE = 8  # compute capability from which GPUs of Nvidia compute in bfloat16
+
+
+def find_device(name: str) -> str:
+    """The device of torch that the name means; "auto" is a GPU if there is one.
+
+    >>> find_device("cpu")
+    'cpu'
+    """
+    if name == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise ValueError(
+            f"device must be 'auto' or one of torch ('cpu', 'cuda', 'cuda:1', 'mps'); got {name!r}"
+        ) from error
+    if device.type == "cuda" and (device.index or 0) >= (count := torch.cuda.device_count()):
+        there = f"numbered 0 to {count - 1}" if count else "none"
+        raise ValueError(
+            f"device={name!r} needs a GPU, and those that torch finds on this machine are {there}; use 'auto' or "
+            "'cpu', or install torch for CUDA"
+        )
+    if device.type == "mps" and not torch.backends.mps.is_available():
+        raise ValueError("device='mps' needs a GPU of Apple, and torch finds none here; use 'auto' or 'cpu'")
+    return str(device)
+
+
+def half_precision(device: str) -> torch.dtype | None:
+    """The short numbers that a GPU computes fast with; None: the device has none.
+
+    bfloat16 has the range of ordinary numbers. Older GPUs have float16 alone, whose gradients must be scaled up.
+    """
+    if torch.device(device).type != "cuda":
+        return None
+    return torch.bfloat16 if torch.cuda.get_device_capability(device)[0] >= AMPERE else torch.float16

@@ -27,7 +27,9 @@ class Blind(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self.chances_ = np.bincount(codes, sample_weight) / np.sum(np.ones(len(y)) if sample_weight is None else sample_weight)
+        self.chances_ = np.bincount(codes, sample_weight) / np.sum(
+            np.ones(len(y)) if sample_weight is None else sample_weight
+        )
         return self
 
     def predict_proba(self, X):
@@ -86,7 +88,9 @@ def test_auto__measurements__survive_saving(fitted, tmp_path):
 def test_auto__tables__have_no_measurements():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
-    clf = MemoryClassifier(RBFSimilarity(), Blind(), n_memories=4, answer="auto", fallback="nearest").fit(X, X[:, 0] > 0)
+    clf = MemoryClassifier(RBFSimilarity(), Blind(), n_memories=4, answer="auto", fallback="nearest").fit(
+        X, X[:, 0] > 0
+    )
     assert clf.answer_.measured_ is None
     assert "measurements" not in clf.answer_.scores_
 

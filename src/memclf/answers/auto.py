@@ -102,6 +102,11 @@ class AutoAnswer(ProductAnswer):
         """How far rare classes are weighed up, from 0 to 1; before the fit, about as far as will be."""
         return float(vars(self).get("balance_", np.median(METRICS[self.metric])))
 
+    @property
+    def inspects(self) -> bool:  # type: ignore[override]
+        """Whether the expert's measurements are believed."""
+        return vars(self).get("measured_") is not None
+
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
         detector_for(self.competence)
@@ -110,7 +115,7 @@ class AutoAnswer(ProductAnswer):
 
     # --------------------------------------------------------------------------------------------------- learning
 
-    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None) -> Self:
+    def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Fit detectors, and a classifier on what the expert's features measure, if there are any."""
         self.measured_ = fit_measured(parts, cases, y, counted, weight)
         return super().fit_local(parts, cases, y, counted, weight)
@@ -223,7 +228,6 @@ class AutoAnswer(ProductAnswer):
             "memory": read_description(opinions, belief),
             "share": first / belief.classifier if belief.classifier else first,
             "labels_share": second,
-            "whole": opinions.whole,
         }
 
     def classifier_for(self, parts: Parts, memory: int) -> Any:

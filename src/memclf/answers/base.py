@@ -60,8 +60,6 @@ class Answers:
         The probabilities before rare classes are weighed up.
     competence : ndarray or None
         For each case the share of held-out training cases that are at least as strange to the classifier.
-    whole : ndarray of shape (cases, classes) or None
-        The probabilities of the global classifier, where it takes part.
     """
 
     labels: Array
@@ -73,7 +71,6 @@ class Answers:
     labels_share: Array | None = field(default=None, repr=False)
     unbalanced: Array | None = field(default=None, repr=False)
     competence: Array | None = field(default=None, repr=False)
-    whole: Array | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)

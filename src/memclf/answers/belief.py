@@ -4,10 +4,10 @@ A classifier's opinion counts as a ratio to the class frequencies, and so do the
 know of the frequencies must not count twice. Powers of the two ratios are multiplied, and the frequencies count once.
 
 The larger power is 1 on every case. Otherwise shifted cases, on which all parts fail, would make both powers small: it
-is likeliest then that the commonest class is the true one, and rare classes would never be answered. That no part knows much is
-said by temperatures instead, one for cases as they are and one for shifted ones. The latter is for learning only. The
-former is part of the probabilities; by itself it changes no answer, but where rare classes are weighed up, it says how
-far that carries.
+is likeliest then that the commonest class is the true one, and rare classes would never be answered. That no part knows
+much is said by temperatures instead, one for cases as they are and one for shifted ones. The latter is for learning
+only. The former is part of the probabilities; by itself it changes no answer, but where rare classes are weighed up, it
+says how far that carries.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def mix_classifiers(opinions: Opinions, shrinkage: float) -> Array:
 
 
 def read_description(opinions: Opinions, belief: Belief) -> Array:
-    """What the description says: labels of the nearest memory, of all by closeness, or measurements."""
+    """What the description says: labels of the nearest memory, of all, or measurements."""
     if belief.measured and opinions.measured is not None:
         return opinions.measured
     nearest_alone = belief.closeness == NEVER or opinions.nearby is None
@@ -169,16 +169,19 @@ def learn_belief(samples: list[Sample]) -> Belief:
     """The belief under which held-out cases are likeliest."""
     first = samples[0].opinions
     shrinkages = [each for each in SHRINKAGES if first.size is not None or each == NEVER]
-    readings = [{"closeness": each} for each in CLOSENESSES if first.nearby is not None or each == NEVER]
-    readings += [{"measured": True}] if first.measured is not None else []
-    ways = [Belief(1.0, 1.0, shrinkage=each, **reading) for each, reading in product(shrinkages, readings)]
+    readings = [(each, False) for each in CLOSENESSES if first.nearby is not None or each == NEVER]
+    readings += [(NEVER, True)] if first.measured is not None else []
+    ways = [
+        Belief(1.0, 1.0, shrinkage=shrinkage, closeness=closeness, measured=measured)
+        for shrinkage, (closeness, measured) in product(shrinkages, readings)
+    ]
     found = [_fit_powers(samples, each) for each in ways]
     # Where all clusters share a classifier, say, several ways are the same but for the end of the optimisation.
     return found[first_largest(np.array([-loss for loss, _ in found]), SAME_LOSS)][1]
 
 
 def _fit_powers(samples: list[Sample], plain: Belief) -> tuple[float, Belief]:
-    """The best powers and rates for one way to mix classifiers and read descriptions, and their loss."""
+    """The best powers and rates for one way to mix and read the opinions, and their loss."""
     together = _Together.of(samples, plain)
     pull = PULL / len(together.truth)
     pulled = np.array([1.0, 1.0, 1.0, 0.0, 0.0])
@@ -189,15 +192,15 @@ def _fit_powers(samples: list[Sample], plain: Belief) -> tuple[float, Belief]:
 
     rates = [(0.0, MOST if together.strange.any() else 0.0), (0.0, MOST)]
     bounds = [(LEAST_POWER - 1, 1 - LEAST_POWER), *rates, (-1.0, HOTTEST), (-1.0, HOTTEST)]
-    found = []
+    ends = []
     for tilt in (-0.5, 0.5):  # the loss has a kink where both powers are 1
         begin = np.clip([tilt, 0.1, 0.1, 0.0, 0.0], *np.transpose(bounds))
-        found.append(minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B"))
-    best = min(found, key=lambda each: float(each.fun))
+        ends.append(minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B"))
+    best = min(ends, key=lambda each: float(each.fun))
     tilt, strangeness, distance, heat = map(float, best.x[:4])
     first, second = _powers(tilt)
-    names = {"classifier": first, "labels": second, "strangeness": strangeness, "distance": distance}
-    return float(best.fun), replace(plain, temperature=float(np.exp(heat)), **names)
+    found = replace(plain, classifier=first, labels=second, strangeness=strangeness, distance=distance)
+    return float(best.fun), replace(found, temperature=float(np.exp(heat)))
 
 
 def _fade(first: float, second: float, strange: Array, far: Array) -> tuple[Array, Array]:
@@ -235,9 +238,7 @@ class _Together:
             rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), *beyond)
             columns.append((*rows, each.truth, each.weight, np.full(n, each.shifted)))
         found = [np.concatenate(column) for column in zip(*columns, strict=True)]
-        answerable = np.isfinite(
-            found[0][np.arange(len(found[5])), found[5]]
-        )  # a class that was left out has no chance
+        answerable = np.isfinite(found[0][np.arange(len(found[5])), found[5]])  # a class left out has no chance
         return cls(*(column[answerable] for column in found))
 
     def loss(self, values: Array) -> tuple[float, Array]:
@@ -295,7 +296,7 @@ class Worth:
         return cls(*(part / part.sum(axis=1, keepdims=True) for part in (accuracy, balanced)))
 
     def in_score(self, metric: str) -> Array:
-        """The worth of each case in one number: the mean over kinds, and with "both" over both metrics."""
+        """The worth of each case in the score: the mean over kinds, and perhaps both metrics."""
         wanted = {"accuracy": [self.accuracy], "balanced_accuracy": [self.balanced]}
         return np.asarray(np.mean(wanted.get(metric, [self.accuracy, self.balanced]), axis=(0, 1)))
 

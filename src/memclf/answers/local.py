@@ -29,6 +29,8 @@ class LocalAnswer(BaseEstimator):
         Whether every classifier must give probabilities.
     needs_global : bool
         Whether the rule asks the global classifier, so that there must be one.
+    inspects : bool
+        Whether the rule looks at what the expert's features measure, as the similarity does.
     versions : int
         Changed versions of every held-out case that the rule learns from, where cases can be changed.
     strong : bool
@@ -42,6 +44,7 @@ class LocalAnswer(BaseEstimator):
     learns = False
     needs_probabilities = False
     needs_global = False
+    inspects = False
     versions = 0
     strong = False
     balance = 0.0

@@ -17,7 +17,7 @@ CASES = 50  # that the forest's opinion stands for, beside one with the class fr
 
 
 def fit_measured(parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None) -> Any:
-    """A forest on the numbers that the expert's features measure; None if there are no such features.
+    """A forest on what the expert's features measure; None if there are no such features.
 
     Cases that are tables have none: classifiers see all of their columns already.
     """

@@ -33,8 +33,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     Nothing has to be fitted: `transform` may be called at once. Pipelines and similarities call `fit` with the training
     images and their labels. If a number only means something beside those of other images (a size beside the usual
     size), write `relate` as well. Numbers by which cases are not compared, but from which a classifier may learn (how
-    many spots there are, how large the largest is), are `details`. A feature that can find out when its numbers mean nothing (there is no leaf in the
-    picture) names `signs` of it, and `believe` turns them into a trust. `measure` returns numbers, details and signs.
+    many spots there are, how large the largest is), are `details`. A feature that can find out when its numbers mean
+    nothing (there is no leaf in the picture) names `signs` of it, and `believe` turns them into a trust. `measure`
+    returns numbers, details and signs.
 
     Parameters common to all
     ------------------------
@@ -58,7 +59,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # scikit-learn's; checked before images are measured
 
     def measure(self, image: Pixels, info: Info) -> Any:
-        """The numbers of one image, in the order of `names`, then `details` and `signs`, if it has any.
+        """The numbers of one image, in the order of `names`, then its `details` and `signs`.
 
         `info` is what the collection holds about the image.
         """
@@ -105,7 +106,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         """
         if not self.signs:
             return None
-        return np.asarray(self.believe(self._measurements(as_images(X))[:, self._width() + len(self.details) :]), dtype=np.float64)
+        return np.asarray(
+            self.believe(self._measurements(as_images(X))[:, self._width() + len(self.details) :]), dtype=np.float64
+        )
 
     def _measurements(self, images: ImageCollection) -> Array:
         """Numbers and signs of each image; a remembered collection measures an image once."""

@@ -1,4 +1,4 @@
-"""Numbers about the spots of a leaf: how many, how large, where, and how clearly they are spots."""
+"""Numbers about the spots of a leaf: how many, how large, where, and how clear."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def describe_spots(chances: Array, leaf: Mask, affected: Mask) -> Array:
     leaf, affected : masks
         What is taken for leaf, and for affected.
     """
-    size = max(1, np.count_nonzero(leaf))
+    size = max(1, int(np.count_nonzero(leaf)))
     chance = (chances[2] / np.maximum(chances[1] + chances[2], 1e-6))[leaf]
     _, _, about, _ = cv2.connectedComponentsWithStats(affected.astype(np.uint8))
     spots = np.sort(about[1:, cv2.CC_STAT_AREA])[::-1] / size
@@ -54,7 +54,7 @@ def describe_spots(chances: Array, leaf: Mask, affected: Mask) -> Array:
             np.count_nonzero(spots > MEDIUM),
             np.count_nonzero(spots > LARGE),
             spots[spots < SMALL].sum(),
-            np.count_nonzero(affected & inside) / max(1, np.count_nonzero(inside)),
-            np.count_nonzero(affected & rim) / max(1, np.count_nonzero(rim)),
+            np.count_nonzero(affected & inside) / max(1, int(np.count_nonzero(inside))),
+            np.count_nonzero(affected & rim) / max(1, int(np.count_nonzero(rim))),
         ]
     )

@@ -66,10 +66,13 @@ def measure(data: Any, seed: int) -> Iterator[dict[str, Any]]:
     """One row per contender: for each test part the answers' correctness, confidence and strangeness."""
     split = data.load(seed)
     parts = {
-        "test": (split.X_test, np.asarray(split.y_test)),
-        "shifted": (split.X_shifted, np.asarray(split.y_shifted)),
+        "test": (split.X_test, np.asarray(split.y_test), split.test_units),
+        "shifted": (split.X_shifted, np.asarray(split.y_shifted), split.shifted_units),
     }
-    units = {"test": split.test_units, "shifted": split.shifted_units}
+
+    def count_parts(classes: np.ndarray, chances: dict[str, np.ndarray]) -> dict[str, Any]:
+        return {part: count(classes, P, *parts[part][1:]) for part, P in chances.items()}
+
     for contender, make in contenders(data, len(split.y_train), seed).items():
         model = make()
         groups = {"groups": split.groups} if isinstance(model, MemoryClassifier) and split.groups is not None else {}
@@ -77,17 +80,13 @@ def measure(data: Any, seed: int) -> Iterator[dict[str, Any]]:
         model.fit(split.X_train, split.y_train, **groups)
         row: dict[str, Any] = {"data": data.name, "seed": seed, "contender": contender}
         row["fit"] = time.perf_counter() - began
-        chances = {part: model.predict_proba(X) for part, (X, _) in parts.items()}
+        chances = {part: model.predict_proba(X) for part, (X, *_) in parts.items()}
         if contender == "plain":
             common = np.unique(split.y_train, return_counts=True)[1] / len(split.y_train)
             for balance in BALANCES:
                 weighed = {part: balance_probabilities(P, common, balance) for part, P in chances.items()}
-                control = {**row, "contender": f"plain, balance {balance:g}"}
-                yield {
-                    **control,
-                    **{part: count(model.classes_, P, parts[part][1], units[part]) for part, P in weighed.items()},
-                }
-        row |= {part: count(model.classes_, P, parts[part][1], units[part]) for part, P in chances.items()}
+                yield {**row, "contender": f"plain, balance {balance:g}"} | count_parts(model.classes_, weighed)
+        row |= count_parts(model.classes_, chances)
         if contender == "plain":
             for part, levels in find_levels(make(), split, seed, chances).items():
                 row[part]["level"] = levels.tolist()

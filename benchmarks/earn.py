@@ -3,7 +3,9 @@
     python benchmarks/earn.py --out runs/earn               measure (goes on where it stopped)
     python benchmarks/earn.py --out runs/earn --page docs   write the page from what was measured
 
-Every contender gets the same training cases. Test cases are answered once, to be counted. Nothing is chosen by them.
+Photographs are in no package. `--leaves` and `--acne` name folders as `memclf study` reads them; without a folder the
+data set is left out. Every contender gets the same training cases. Test cases are answered once, to be counted.
+Nothing is chosen by them.
 """
 
 from __future__ import annotations
@@ -13,46 +15,26 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from earn_data import DATASETS
+from earn_mapie import find_levels
 from memclf import MemoryClassifier
 from memclf.answers import AutoAnswer
 from memclf.answers.base import balance_probabilities
 from memclf.routing.thresholds import distance
 
 SEEDS = (0, 1, 2)
-LEAST = 50  # cases of a cluster with a classifier of its own
-PARTS = ("plain", "stage 1", "paper")
 BALANCES = (0.5, 1.0)  # controls: the plain model with rare classes weighed up, as auto may do it
-
-
-def forest(seed: int) -> Any:
-    return RandomForestClassifier(60, min_samples_leaf=2, random_state=seed, n_jobs=1)
-
-
-def count_memories(n: int) -> int:
-    """As many as a histogram of n cases has bars, the same for every memory classifier here."""
-    return max(2, round(1.2 * n**0.5))
-
-
-def memory_classifier(data: Any, n: int, seed: int, answer: Any) -> MemoryClassifier:
-    return MemoryClassifier(
-        data.similarity(),
-        make_pipeline(data.preprocess(), forest(seed)),
-        n_memories=min(count_memories(n), n // 4),
-        min_cluster_size=LEAST,
-        fallback="nearest",
-        answer=answer,
-        random_state=seed,
-    )
 
 
 def contenders(data: Any, n: int, seed: int) -> dict[str, Callable[[], Any]]:
@@ -61,14 +43,15 @@ def contenders(data: Any, n: int, seed: int) -> dict[str, Callable[[], Any]]:
         "logistic": LogisticRegression(max_iter=1000),
         "boosting": HistGradientBoostingClassifier(random_state=seed),
         "neighbours": KNeighborsClassifier(15),
-        "plain": forest(seed),
     }
     rules = {"stage 1": "labels", "paper": "local", "product": "product", "auto": AutoAnswer()}
     made: dict[str, Callable[[], Any]] = {}
     for name, estimator in plain.items():
         made[name] = lambda estimator=estimator: make_pipeline(data.preprocess(), estimator)
+    made["tree"] = lambda: make_pipeline(data.measure(), DecisionTreeClassifier(max_depth=3, random_state=seed))
+    made["plain"] = lambda: data.plain(seed)
     for name, rule in rules.items():
-        made[name] = lambda rule=rule: memory_classifier(data, n, seed, rule)
+        made[name] = lambda rule=rule: data.memory_classifier(n, seed, rule)
     return made
 
 
@@ -79,28 +62,34 @@ def strangeness(model: Any, X: Any, P: np.ndarray) -> np.ndarray:
     return 1 - P.max(axis=1)
 
 
-def measure(name: str, seed: int) -> Iterator[dict[str, Any]]:
+def measure(data: Any, seed: int) -> Iterator[dict[str, Any]]:
     """One row per contender: for each test part the answers' correctness, confidence and strangeness."""
-    data = DATASETS[name]
     split = data.load(seed)
     parts = {
-        "test": (split.X_test, np.asarray(split.y_test)),
-        "shifted": (split.X_shifted, np.asarray(split.y_shifted)),
+        "test": (split.X_test, np.asarray(split.y_test), split.test_units),
+        "shifted": (split.X_shifted, np.asarray(split.y_shifted), split.shifted_units),
     }
+
+    def count_parts(classes: np.ndarray, chances: dict[str, np.ndarray]) -> dict[str, Any]:
+        return {part: count(classes, P, *parts[part][1:]) for part, P in chances.items()}
+
     for contender, make in contenders(data, len(split.y_train), seed).items():
         model = make()
         groups = {"groups": split.groups} if isinstance(model, MemoryClassifier) and split.groups is not None else {}
         began = time.perf_counter()
         model.fit(split.X_train, split.y_train, **groups)
-        row: dict[str, Any] = {"data": name, "seed": seed, "contender": contender, "fit": time.perf_counter() - began}
-        chances = {part: model.predict_proba(X) for part, (X, _) in parts.items()}
+        row: dict[str, Any] = {"data": data.name, "seed": seed, "contender": contender}
+        row["fit"] = time.perf_counter() - began
+        chances = {part: model.predict_proba(X) for part, (X, *_) in parts.items()}
         if contender == "plain":
             common = np.unique(split.y_train, return_counts=True)[1] / len(split.y_train)
             for balance in BALANCES:
                 weighed = {part: balance_probabilities(P, common, balance) for part, P in chances.items()}
-                control = {**row, "contender": f"plain, balance {balance:g}"}
-                yield {**control, **{part: count(model.classes_, P, parts[part][1]) for part, P in weighed.items()}}
-        row |= {part: count(model.classes_, P, parts[part][1]) for part, P in chances.items()}
+                yield {**row, "contender": f"plain, balance {balance:g}"} | count_parts(model.classes_, weighed)
+        row |= count_parts(model.classes_, chances)
+        if contender == "plain":
+            for part, levels in find_levels(make(), split, seed, chances).items():
+                row[part]["level"] = levels.tolist()
         if split.X_unseen is not None:
             strange = {}
             for part, X in {"test": split.X_test, "unseen": split.X_unseen}.items():
@@ -113,28 +102,29 @@ def measure(name: str, seed: int) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def count(classes: np.ndarray, P: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def count(classes: np.ndarray, P: np.ndarray, y: np.ndarray, units: np.ndarray | None) -> dict[str, Any]:
     """For each case of a test part its class, whether the answer is right, and how sure it is."""
     right = classes[P.argmax(axis=1)] == y
     confidence = np.round(P.max(axis=1), 4)
-    return {"truth": y.astype(str).tolist(), "right": right.astype(int).tolist(), "confidence": confidence.tolist()}
+    found = {"truth": y.astype(str).tolist(), "right": right.astype(int).tolist(), "confidence": confidence.tolist()}
+    return found if units is None else {**found, "unit": np.unique(units, return_inverse=True)[1].tolist()}
 
 
-def run(out: Path, names: list[str], seeds: list[int]) -> None:
+def run(out: Path, chosen: list[Any], seeds: list[int]) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
-        for name in names:
-            file = out / f"{name}-{seed}.json"
+        for data in chosen:
+            file = out / f"{data.name}-{seed}.json"
             if file.is_file():
                 continue
             began = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                rows = list(measure(name, seed))
+                rows = list(measure(data, seed))
             part = file.with_suffix(".part")
             part.write_text(json.dumps(rows))
             part.replace(file)
-            print(f"{name} seed {seed}: {time.perf_counter() - began:.0f} s", flush=True)
+            print(f"{data.name} seed {seed}: {time.perf_counter() - began:.0f} s", flush=True)
             for row in rows:
                 shown = "  ".join(f"{part} {show(row[part])}" for part in ("test", "shifted"))
                 print(f"   {row['contender']:12} {shown}  {row.get('believed', '')}", flush=True)
@@ -156,13 +146,28 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(DATASETS), help="names of data sets")
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
     parser.add_argument("--page", type=Path, help="write earn.md and its pictures into this folder of docs")
+    parser.add_argument("--leaves", type=Path, help="folder of coffee leaves: dataset-full.csv, leaf/ID.jpg, split.csv")
+    parser.add_argument("--acne", type=Path, help="folder of acne lesions: lesions.csv and its images")
+    parser.add_argument("--networks", type=Path, help="train leaf networks as a whole; they are kept in this folder")
     options = parser.parse_args()
     if options.page is None:
-        run(options.out, options.only, options.seeds)
+        run(options.out, choose(options), options.seeds)
     else:
         from earn_page import write_page
 
         write_page(options.out, options.page)
+
+
+def choose(options: argparse.Namespace) -> list[Any]:
+    """The data sets that were asked for and can be loaded; a line is printed about each other one."""
+    given = {"leaves": {"folder": options.leaves, "networks": options.networks}, "acne": {"folder": options.acne}}
+    if unknown := [name for name in options.only if name not in DATASETS]:
+        raise SystemExit(f"there is no data set {unknown[0]!r}; the data sets are {', '.join(DATASETS)}")
+    asked = [replace(DATASETS[name], **given.get(name, {})) for name in options.only]
+    for data in asked:
+        if missing := data.find_missing():
+            print(f"{data.name} is left out: {missing}", flush=True)
+    return [data for data in asked if not data.find_missing()]
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def packages_of(folder):
     found = {name for path in files for name in named_packages(ast.parse(path.read_text()))}
     if folder == "src":
         return {*found, *(each.weights.file.split("/")[0] for each in CATALOGUE.values() if each.weights)} - NOT_OTHERS
-    ours = [*files, *(ROOT / "tests").iterdir(), *(ROOT / "tools").glob("*.py")]
+    ours = [*files, *(ROOT / "tests").iterdir(), *(ROOT / "tools").glob("*.py"), *(ROOT / "benchmarks").iterdir()]
     return found - NOT_OTHERS - {path.stem for path in ours}
 
 

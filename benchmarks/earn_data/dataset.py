@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from memclf import MemoryClassifier
 from memclf.similarity import GowerSimilarity, RBFSimilarity
 
 MOST = 6_000  # cases of a data set; larger ones are subsampled, always to the same cases
+LEAST = 50  # cases of a cluster with a classifier of its own
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Split:
     y_shifted: np.ndarray
     X_unseen: Any = None
     groups: np.ndarray | None = None  # per training case, where several cases are of one person or device
+    test_units: np.ndarray | None = None  # per test case, where several are of one photograph or person
+    shifted_units: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -57,9 +61,15 @@ def preprocess_table() -> Any:
     )
 
 
+def measure_features(similarity: Any) -> Any:
+    """The features of a similarity, as numbers on a common scale."""
+    features = "passthrough" if similarity.features is None else similarity.features
+    return make_pipeline(features, FunctionTransformer(pd.DataFrame), preprocess_table())
+
+
 @dataclass(frozen=True)
-class Dataset:
-    """One data set with an expert's similarity; `load(seed)` gives its parts.
+class About:
+    """What a reader should know of a data set.
 
     `reason` was written from the meaning of the columns alone, before any result was seen.
     """
@@ -67,16 +77,44 @@ class Dataset:
     name: str
     title: str
     source: str
-    kind: str  # "table", "text", "signal" or "image digits"
+    kind: str  # "table", "text", "signal", "image digits" or "images"
     shift: str
     reason: str
+
+    def find_missing(self) -> str:
+        """What must be given before the data can be loaded, "" if nothing is missing."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Dataset(About):
+    """One data set with an expert's similarity; `load(seed)` gives its parts."""
+
     read: Callable[[], Raw]
     similarity: Callable[[], Any]
     preprocess: Callable[[], Any] = preprocess_table
 
-    def estimator(self) -> Any:
-        """The plain classifier: the preprocessor, then logistic regression."""
-        return make_pipeline(self.preprocess(), LogisticRegression(max_iter=1000))
+    def plain(self, seed: int) -> Any:
+        """The plain classifier, which is also the estimator of the memory classifiers: a forest."""
+        return make_pipeline(
+            self.preprocess(), RandomForestClassifier(60, min_samples_leaf=2, random_state=seed, n_jobs=1)
+        )
+
+    def measure(self) -> Any:
+        """The numbers that the expert's similarity sees, for other classifiers."""
+        return measure_features(self.similarity())
+
+    def memory_classifier(self, n: int, seed: int, answer: Any) -> MemoryClassifier:
+        """A memory classifier for n cases, with as many memories as a histogram of them has bars."""
+        return MemoryClassifier(
+            self.similarity(),
+            self.plain(seed),
+            n_memories=min(max(2, round(1.2 * n**0.5)), n // 4),
+            min_cluster_size=LEAST,
+            fallback="nearest",
+            answer=answer,
+            random_state=seed,
+        )
 
     def load(self, seed: int = 0) -> Split:
         """The parts. The seed chooses which 30 % of the training group are the test like training."""

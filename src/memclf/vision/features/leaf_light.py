@@ -4,7 +4,8 @@ Nothing here is learned. Each step undoes something that changes from photograph
 
 noise      impulses are replaced by medians, other noise is smoothed as strongly as it is found to be, and a clean
            photograph is left alone;
-light      the colour of the background counts as colourless, so that the tint of the lamp is gone;
+light      the colour of the background counts as colourless, so that the tint of the lamp is gone; a background that
+           is vivid, since saturation was turned up, loses its colour first;
 the leaf   its own median colour is the unit, so that pale and dark leaves, faded and vivid pictures agree.
 """
 
@@ -24,6 +25,10 @@ LOUD = 0.1  # noise beyond which smoothing once is not enough
 CHANNELS = 6
 BRIGHTNESS = 4  # the channel that is brightness
 GLANCE = 7
+BORDER = 8  # pixels at work size
+VIVID = 0.3  # saturation of the border from which it is no pale background; of 120 photographs none has above 0.15
+DARKER = 0.85  # how bright the inner part is beside the border at most, where a leaf lies on a background
+DEEP, PALE = 0.6, 0.9  # parts as bright as this, beside the border, keep all and none of their colour
 SPECK = 7  # width of the largest specks of dirt, at work size
 DIRTY = 0.02  # share of the background under dark specks from which the picture counts as dirty
 
@@ -37,7 +42,7 @@ def to_work_size(image: Pixels) -> Array:
     size = work_size(*image.shape[:2])
     smaller = size[0] * size[1] < image.shape[0] * image.shape[1]
     x = cv2.resize(image, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR)
-    return remove_noise(x.astype(np.float32) * np.float32(1 / 255))
+    return dull_background(remove_noise(x.astype(np.float32) * np.float32(1 / 255)))
 
 
 def work_size(height: int, width: int) -> tuple[int, int]:
@@ -84,6 +89,23 @@ def remove_noise(x: Array) -> Array:
     for _ in range(2 if noise > LOUD else 1):
         x = cv2.ximgproc.guidedFilter(x, x, 3, 10 * noise**2)
     return x
+
+
+def dull_background(x: Array) -> Array:
+    """Take the colour out of bright parts, if the border of the picture is vivid.
+
+    A background is pale; where it is not, somebody turned the saturation up, and it may pass for a symptom. What is
+    darker than the border, as the leaf and its spots are, keeps its colour.
+    """
+    most = x.max(axis=2)
+    border = np.ones(most.shape, dtype=bool)
+    border[BORDER:-BORDER, BORDER:-BORDER] = False
+    bright = float(np.median(most[border]))
+    vivid = 1 - x.min(axis=2)[border] / np.maximum(most[border], 1e-3)
+    if np.median(vivid) < VIVID or np.median(most[~border]) > DARKER * bright:
+        return x
+    kept = np.clip((PALE * bright - most) / ((PALE - DEEP) * bright), 0, 1)
+    return np.asarray(most[:, :, None] - kept[:, :, None] * (most[:, :, None] - x))
 
 
 def remove_dirt(x: Array, chance: Array) -> Array:

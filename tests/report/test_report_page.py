@@ -126,6 +126,7 @@ def test_classes_that_are_numbers_are_called_classes(made):
     assert "class 1: 33 cases, class 2: 1" in text
     assert "class 1 , mostly taken for class 2" in text
     assert "class 0 (" in text
+    assert "class class" not in text
 
 
 def test_the_source_of_generated_data_is_told_once(whole, page):

@@ -53,7 +53,7 @@ def opening(run: Run, folder: Path) -> Section | None:
         rows,
         look="fit",
     )
-    text = Text(f"A test picture of class {truth}, and what the models answer.")
+    text = Text(f"A test picture of class {found.get('truth', '')}, and what the models answer.")
     return Section("opening", title, [text, gallery, answers], "One picture")
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from rich.console import Console
 
-from memclf.cli.output import exit_on_error, fail
+from memclf.cli.output import as_line, exit_on_error, fail
 from memclf.studies import SCALES, STUDIES, Settings, settings_for
 
 SCALE_HELP = "quick (minutes), full (hours) or paper (for a GPU)."
@@ -133,10 +133,16 @@ def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Folders of two or more runs.")],
     out: Annotated[Path, typer.Option(help="Folder for the comparison.")] = Path("comparison"),
 ) -> None:
-    """Put runs side by side."""
+    """Put runs side by side, and join their cells of the paper's tables.
+
+    Each run fills some recipes, backbones and seeds. The joined tables have all of them, say which run each is from,
+    and average over seeds. A run on other data, at another image size or under other conditions than the first is not
+    joined, and the reason is shown.
+    """
     from memclf.report import compare
 
     if len(runs) < 2:
         fail("give the folders of two or more runs", code=2)
     with exit_on_error(OSError):
-        typer.echo(f"comparison: {compare(runs, out)}")
+        page = compare(runs, out, say=lambda line: typer.echo(as_line(line), err=True))
+    typer.echo(f"comparison: {page}")

@@ -36,6 +36,7 @@ CAPTIONS = {
     "undrawn": "Balanced controls are not drawn.",
     "paper": "A strong colour or a bold number means that the 95 % interval of our difference excludes 0; a pale one "
     "may be chance, as all of the paper’s may (it states no intervals).",
+    "seeds": "Numbers with an interval are means over several seeds; the 95 % interval is over seeds and test cases.",
     "ablation": "“+part”: that part alone, put on the memory classifier as the paper has it; “sturdy…”: the sturdy "
     "memory classifier with one part less, more or exchanged. The same networks answer in every row.",
     "memories": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",

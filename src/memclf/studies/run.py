@@ -57,7 +57,8 @@ def run_study(
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)
-    fingerprint = settings.fingerprint(data.digest() + __version__ + _describe_machine())
+    digest = data.digest()
+    fingerprint = settings.fingerprint(digest + __version__ + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
         progress.say(f"{out} holds a run with other settings or other data; this one goes to {folder}")
@@ -71,6 +72,7 @@ def run_study(
     store = Store(folder / RESULTS)
     try:
         _store_facts(store, settings, study, data, command)
+        store.put("data_digest", digest)  # runs on other images are not joined into one table
         progress.say(f"{study.title}: {data.note}")
         _train_and_evaluate(folder, store, study, data, settings, progress, networks)
         shutil.rmtree(folder / "models" / ".training", ignore_errors=True)

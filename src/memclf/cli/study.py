@@ -26,13 +26,14 @@ def study(name: str, scale: str, out: Path | None, networks: Path | None, plan: 
     After an interruption the same command goes on where it stopped; with other arguments a new run begins. Options
     that are not given have the values of the study and its scale: --plan shows them.
     """
-    from memclf.cli.show_study import print_plan, print_summary, print_warnings
+    from memclf.cli.show_study import print_estimate, print_plan, print_summary, print_warnings
 
     try:
         with exit_on_error(OSError, ValueError):
             settings = settings_for(name, scale, **read_options(asked))
             if plan:
                 print_plan(settings, Console())
+                print_estimate(settings, Console())
                 return
             from memclf.studies.run import run_study  # which loads torch
 
@@ -97,7 +98,10 @@ def _signature() -> inspect.Signature:
         None,
     )
     parameters["plan"] = (
-        Annotated[bool, typer.Option("--plan", help="Only show what all of this amounts to, run nothing.")],
+        Annotated[
+            bool,
+            typer.Option("--plan", help="Only show all settings, and time and disk as a short trial estimates them."),
+        ],
         False,
     )
     return inspect.Signature(

@@ -163,5 +163,6 @@ LEAF = Study(
         "full": {"image_size": (128, 256), "n_train": 1400, "n_test": 350},
         "paper": {"preset": "authors-299", "corrupt_at": (1024, 1024), "n_train": 1400, "n_test": 350},
     },
+    painted={"green": "#2e8b3d", "brown": "#7a3b0c", "discoloured": "#f2b705"},
     published=("leaf_data_augmentation", "leaf_architectures", "leaf_feature_augmentation"),
 )

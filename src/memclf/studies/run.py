@@ -197,6 +197,8 @@ def conclude(
     memory = choose_contender(store, contenders)
     if store.get("finished") and memory is not None and not (folder / EXHIBITS).is_file():
         progress.say("collecting pictures for the report")
+        study = find_study(settings.study)
+        painted = study.painted if "paper" in settings.features else {}
         try:
             write_exhibits(
                 folder,
@@ -206,6 +208,7 @@ def conclude(
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
                 seed=settings.seeds[0],
+                paint=(study.features("paper"), painted) if painted else None,
             )
         except Exception as error:  # after hours of work a report without pictures is better than none
             progress.say(f"no pictures in the report: {type(error).__name__}: {error}")

@@ -6,6 +6,7 @@ They are one picture, samples, memories, routes, what features see, and hard cas
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +179,7 @@ def masks(run: Run, folder: Path) -> Section | None:
     colours = found[0].get("colours") or {}
     gallery = Gallery(
         "masks",
-        {"cases": found, "colours": colours},
+        {"cases": [list(same) for _, same in groupby(found, lambda each: each.get("key"))], "colours": colours},
         _table("masks", title, "True class, Condition, Picture, Masks, Numbers", rows),
     )
     return Section("masks", title, [Text(captions.CAPTIONS["masks"]), gallery], "The paper’s feature")

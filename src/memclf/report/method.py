@@ -18,7 +18,7 @@ FURTHER = dict.fromkeys(("sturdy", "auto", "careful"), "the labels of the memory
 
 
 def section(run: Run, folder: Path) -> Section | None:
-    """How a memory classifier answers, drawn with a case of the run; nothing where none took part."""
+    """How a memory classifier answers, drawn with a case; None where none took part."""
     if not run.subject:
         return None
     rows: list[list[Cell]] = [[str(number), *step] for number, step in enumerate(captions.STEPS, 1)]

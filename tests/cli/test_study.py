@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from memclf.cli import app
 from memclf.cli.study import read_options
 from memclf.studies import STUDIES, Settings
+from memclf.studies.estimate import Estimate
 
 OPTIONS = {
     *("out", "data", "split", "scale", "seed", "recipe", "backbone", "corruption", "severity", "feature", "preset"),
@@ -58,7 +59,14 @@ def test_import_cli__heavy_packages__are_not_loaded():
     assert shown.stdout.strip() == "[]"
 
 
-def test_study_plan__full_scale__shows_every_setting_and_runs_nothing(tmp_path, monkeypatch):
+@pytest.fixture
+def no_trial(monkeypatch):
+    """A plan without its trial, which trains networks."""
+    found = Estimate(training=7200, conditions=600, answers=1200, trial=4, disk=2.5e9, checkpoints=4e8)
+    monkeypatch.setattr("memclf.studies.estimate.estimate", lambda settings: found)
+
+
+def test_study_plan__full_scale__shows_every_setting_and_runs_nothing(tmp_path, monkeypatch, no_trial):
     monkeypatch.chdir(tmp_path)
     shown = CliRunner().invoke(app, ["study", "leaf", "--scale", "full", "--seed", "7", "--plan"])
     assert shown.exit_code == 0
@@ -72,7 +80,14 @@ def test_study_plan__full_scale__shows_every_setting_and_runs_nothing(tmp_path, 
     assert not list(tmp_path.iterdir())
 
 
-def test_study_name__other_spelling__is_the_same_study():
+def test_study_plan__trial__says_time_and_disk_and_that_they_are_estimates(no_trial):
+    shown = CliRunner().invoke(app, ["study", "color", "--plan"]).output
+    assert "time: about 2 h 30 min (training 2 h 0 min" in shown
+    assert "disk: about 2.5 GB, and 400 MB more" in shown
+    assert "estimates from a trial of 4 s" in shown
+
+
+def test_study_name__other_spelling__is_the_same_study(no_trial):
     assert "study color --scale quick" in CliRunner().invoke(app, ["study", "colour", "--plan"]).output
 
 

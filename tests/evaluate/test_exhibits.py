@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 
 from memclf import MemoryClassifier
 from memclf.evaluate import Condition, Contender, ModelId, Row, Store, controls_of, evaluate, write_exhibits
+from memclf.evaluate.exhibits.collect import find_feature
 from memclf.similarity import CombinedSimilarity, FunctionSimilarity, RBFSimilarity, TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour, near_colour
@@ -366,3 +367,21 @@ def test_write_exhibits__parts_that_do_not_fit_together__are_refused(run, tmp_pa
         run.write(tmp_path, train=run.train[:10])
     with pytest.raises(ValueError, match="has 5 cases, the clean test set 30"):
         run.write(tmp_path, make=lambda condition: run.test.corrupted(*condition)[:5])
+
+
+def test_samples__each_class__are_training_cases_of_it(run, exhibits):
+    labels = [each["label"] for each in exhibits["samples"]]
+    assert labels == [str(label) for label in np.unique(run.train.labels)]
+    assert sum(each["cases"] for each in exhibits["samples"]) == len(run.train)
+    assert all(1 <= len(each["samples"]) <= 6 and each["of"] == "training" for each in exhibits["samples"])
+
+
+def test_masks__feature_to_paint__shows_a_case_of_each_class_clean_and_corrupted(run, tmp_path):
+    feature = find_feature(run.memory.similarity_)
+    name = next(iter(feature.masks(run.test[0], None)))
+    said = write(tmp_path, run.store, run.memory, run.test, paint=(feature, {name: "#804000"}))
+    shown = said["masks"]
+    assert len({each["truth"] for each in shown}) * 2 == len(shown)
+    assert {each["condition"] for each in shown} >= {"clean"}
+    assert all((tmp_path / each["painted"]["picture"]).is_file() for each in shown)
+    assert not write(tmp_path, run.store, run.memory, run.test)["masks"]

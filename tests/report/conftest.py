@@ -200,8 +200,29 @@ def _paint(folder):
                 for m, c, a in (("baseline", "severe", 0.42), ("memory", "mild", 0.71), ("prior", "healthy", 0.44))
             ],
         },
+        "samples": [
+            {
+                "label": label,
+                "cases": 30,
+                "of": "training",
+                "samples": [kept(f"sample_{k}_{i}.jpg", 80 + 10 * k + i) for i in range(3)],
+            }
+            for k, label in enumerate(CLASSES)
+        ],
         "memories": memories,
         "routes": routes,
+        "masks": [
+            {
+                "condition": condition,
+                "key": "leaf/009.jpg",
+                "truth": "mild",
+                "case": kept(f"masks_{i}.jpg", 9, noise=60 * i),
+                "painted": kept(f"masks_{i}_painted.jpg", 9),
+                "colours": {"green": "#2e8b3d", "brown": "#7a3b0c"},
+                "numbers": {"F_d": 0.031, "F_b": 0.125},
+            }
+            for i, condition in enumerate(("clean", "fog 3"))
+        ],
         "overlays": [
             {
                 "condition": condition,

@@ -126,6 +126,7 @@ def test_classes_that_are_numbers_are_called_classes(made):
     assert "class 1: 33 cases, class 2: 1" in text
     assert "class 1 , mostly taken for class 2" in text
     assert "class 0 (" in text
+    assert "class class" not in text
 
 
 def test_the_source_of_generated_data_is_told_once(whole, page):
@@ -175,11 +176,45 @@ def own(folder, X, labels, conditions):
 
 
 def test_the_sections_come_in_their_order_and_the_contents_lead_to_them(page):
-    order = "headline opening data contenders paper severities memories routes overlays wrong gains settings"
+    order = (
+        "headline opening method data samples contenders paper severities memories routes overlays masks wrong gains "
+        "settings"
+    )
     assert [each for each in page.ids if each in order.split()] == order.split()
     assert [each for each in page.addresses if each.startswith("#") and each[1:] in order.split()] == [
         f"#{name}" for name in order.split()
     ]
+
+
+def test_method__pictures_of_a_route__are_drawn_once_in_both_widths(whole):
+    text = (whole / "report.html").read_text(encoding="utf-8")
+    schema = text[text.index('<figure class="schema">') : text.index("</figure>", text.index('class="schema"'))]
+    assert (schema.count("<image "), schema.count("<use ")) == (2, 4)
+    assert "similarity 0.95, threshold 0.70" in schema
+    assert "healthy" in schema
+
+
+def test_method__no_pictures__is_drawn_with_words_alone(made):
+    run = made(**small())
+    text = page_of(run).words
+    assert "How it answers" in text
+    assert "a training case" in text
+    assert "<image " not in (run / "report.html").read_text(encoding="utf-8")
+
+
+def test_method__no_memory_classifier__is_left_out(made):
+    run = made(**small(skill={"baseline": (0.9, 0.09), "prior": (0.88, 0.08)}))
+    assert "How it answers" not in page_of(run).words
+
+
+def test_samples__each_class__has_its_pictures_and_count(page, whole):
+    assert "healthy 30 training images" in page.words
+    assert "sample_2_2.jpg" in (whole / "report.md").read_text(encoding="utf-8")
+
+
+def test_masks__papers_feature__has_its_numbers_and_colours(page):
+    assert "F_d = 0.031, F_b = 0.125" in page.words
+    assert "green brown" in page.words
 
 
 def test_generated_data_are_announced_loudly(page):

@@ -90,7 +90,7 @@ def test_every_table_and_every_figure_is_written_and_linked(made):
     assert names == {
         "contenders", "severities", "paper_leaf_architectures", "paper_leaf_feature_augmentation", "gains",
         "confusions", "hardest", "settings", "memories", "routes", "overlays",
-        "opening", "opening_answers",
+        "opening", "opening_answers", "method", "samples", "masks",
     }  # fmt: skip
     assert all((run / "tables" / f"{name}.{kind}").is_file() for name in names for kind in ("csv", "tex"))
     figures = list((run / "figures").iterdir())

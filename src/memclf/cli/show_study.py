@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memclf._progress import in_words
 from memclf.studies import Settings
 
 # What a plan shows for a setting that is None.
@@ -41,6 +42,34 @@ def print_plan(settings: Settings, console: Console) -> None:
         f"images and {conditions} conditions",
         highlight=False,
     )
+
+
+def print_estimate(settings: Settings, console: Console) -> None:
+    """Print the time and disk that a study will need here, as a short trial estimates them."""
+    console.print("trying a few steps on this machine ...", highlight=False)
+    from memclf.studies.estimate import estimate  # which loads torch
+
+    found = estimate(settings)
+    parts = {"training": found.training, "corruptions and descriptions": found.conditions, "answers": found.answers}
+    shares = ", ".join(f"{name} {in_words(seconds)}" for name, seconds in parts.items())
+    disk, more = in_megabytes(found.disk), in_megabytes(found.checkpoints)
+    lines = (
+        f"time: about {in_words(found.seconds)} ({shares})",
+        f"disk: about {disk}, and {more} more until the run has finished",
+        f"These are estimates from a trial of {in_words(found.trial)}. If the machine was busy then, or gets busier, "
+        "the time differs.",
+    )
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def in_megabytes(size: float) -> str:
+    """A number of bytes for people.
+
+    >>> in_megabytes(300_000), in_megabytes(45_600_000), in_megabytes(12_340_000_000)
+    ('1 MB', '46 MB', '12.3 GB')
+    """
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(1, round(size / 1e6))} MB"
 
 
 def print_summary(summary: dict[str, Any], console: Console) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from rich.console import Console
 
-from memclf.cli.output import exit_on_error, fail
+from memclf.cli.output import as_line, exit_on_error, fail
 from memclf.studies import SCALES, STUDIES, Settings, settings_for
 
 SCALE_HELP = "quick (minutes), full (hours) or paper (for a GPU)."
@@ -26,13 +26,14 @@ def study(name: str, scale: str, out: Path | None, networks: Path | None, plan: 
     After an interruption the same command goes on where it stopped; with other arguments a new run begins. Options
     that are not given have the values of the study and its scale: --plan shows them.
     """
-    from memclf.cli.show_study import print_plan, print_summary, print_warnings
+    from memclf.cli.show_study import print_estimate, print_plan, print_summary, print_warnings
 
     try:
         with exit_on_error(OSError, ValueError):
             settings = settings_for(name, scale, **read_options(asked))
             if plan:
                 print_plan(settings, Console())
+                print_estimate(settings, Console())
                 return
             from memclf.studies.run import run_study  # which loads torch
 
@@ -97,7 +98,10 @@ def _signature() -> inspect.Signature:
         None,
     )
     parameters["plan"] = (
-        Annotated[bool, typer.Option("--plan", help="Only show what all of this amounts to, run nothing.")],
+        Annotated[
+            bool,
+            typer.Option("--plan", help="Only show all settings, and time and disk as a short trial estimates them."),
+        ],
         False,
     )
     return inspect.Signature(
@@ -133,10 +137,16 @@ def compare_runs(
     runs: Annotated[list[Path], typer.Argument(help="Folders of two or more runs.")],
     out: Annotated[Path, typer.Option(help="Folder for the comparison.")] = Path("comparison"),
 ) -> None:
-    """Put runs side by side."""
+    """Put runs side by side, and join their cells of the paper's tables.
+
+    Each run fills some recipes, backbones and seeds. The joined tables have all of them, say which run each is from,
+    and average over seeds. A run on other data, at another image size or under other conditions than the first is not
+    joined, and the reason is shown.
+    """
     from memclf.report import compare
 
     if len(runs) < 2:
         fail("give the folders of two or more runs", code=2)
     with exit_on_error(OSError):
-        typer.echo(f"comparison: {compare(runs, out)}")
+        page = compare(runs, out, say=lambda line: typer.echo(as_line(line), err=True))
+    typer.echo(f"comparison: {page}")

@@ -112,6 +112,41 @@ def _resample_groups(
     return np.asarray(share.mean(axis=1))
 
 
+def seeds_interval(
+    right: Array, *, groups: Array | None = None, draws: int = DRAWS, level: float = LEVEL, seed: int = 0
+) -> Interval:
+    """Mean score over seeds and cases; both are resampled, so that both count as chance.
+
+    Parameters
+    ----------
+    right : ndarray of shape (seeds, n)
+        Scores of the cases, one row for each seed. With one seed this is `mean_interval`. Two or three seeds say
+        little about further ones, so the interval is rough then.
+    groups : ndarray of shape (n,) or None
+        Groups are resampled, each with all its cases.
+
+    Examples
+    --------
+    >>> one, both = np.repeat([1.0, 0.0], 50), np.repeat([1.0, 0.0], [60, 40])
+    >>> seeds_interval(np.array([one, both])).value
+    0.55
+    """
+    right = np.asarray(right, dtype=np.float64)
+    if right.ndim != 2 or not right.size:
+        raise ValueError(f"scores must have the shape (seeds, cases), got {right.shape}")
+    if len(right) == 1:
+        return mean_interval(right, groups=groups, draws=draws, level=level, seed=seed)
+    code = np.arange(right.shape[1]) if groups is None else np.unique(groups, return_inverse=True)[1]
+    n = int(code.max()) + 1
+    sums = [np.bincount(code, scores, n) for scores in (*right, np.ones(right.shape[1]))]
+    (summed,) = (_cached_resamples if draws * n <= CACHED else _resamples)((n,), draws, seed)
+    *drawn_scores, drawn_cases = summed(np.stack(sums, axis=1)).T
+    times = np.random.default_rng([seed, 1]).multinomial(len(right), np.full(len(right), 1 / len(right)), size=draws)
+    drawn = (np.array(drawn_scores).T * times).sum(axis=1) / drawn_cases / len(right)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(float(right.mean()), float(low), float(high))
+
+
 def paired_interval(
     right: Array,
     other: Array,

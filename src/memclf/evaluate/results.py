@@ -121,6 +121,16 @@ class Results:
         """Conditions x cases: the share of the seeds that were right."""
         return np.array([self._right[name, each] for each in conditions])
 
+    def seed_scores(self, name: ModelId, seeds: Iterable[int], conditions: Sequence[Condition]) -> Array:
+        """Seeds x cases: the share of the conditions that were answered rightly."""
+        truth = None if self.cases is None else self.cases.labels
+        return np.array(
+            [
+                np.mean([self.answers[(*name._replace(seed=seed), *each)] == truth for each in conditions], axis=0)
+                for seed in seeds
+            ]
+        )
+
     def mean(
         self, name: ModelId, conditions: Sequence[Condition] | None = None, *, balanced: bool = False
     ) -> Interval | None:

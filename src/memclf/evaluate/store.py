@@ -248,7 +248,9 @@ class Store:
 def open_store(path: str | os.PathLike[str]) -> Iterator[Store]:
     """Open a store that exists already, and close it at the end."""
     if not Path(path).is_file():
-        raise StoreError(f"there is no {path}; has the study been started?")
+        raise StoreError(
+            f"there is no {path}; has the study been started? Give the folder that memclf study or evaluate wrote"
+        )
     store = Store(path)
     try:
         yield store

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 __all__ = ["build", "compare"]
@@ -35,11 +35,18 @@ def build(run: str | os.PathLike[str]) -> Path:
     )
 
 
-def compare(runs: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str]) -> Path:
+def compare(
+    runs: Sequence[str | os.PathLike[str]],
+    out: str | os.PathLike[str],
+    *,
+    say: Callable[[str], object] = lambda line: None,
+) -> Path:
     """Put runs side by side on a page, OUT/compare.html, and return its path.
 
-    OUT/compare.md and CSV and LaTeX tables are written with it. Needs ``memclf[report]``.
+    Runs on the same data and conditions are also joined: each fills its cells of the paper's tables. OUT/compare.md
+    and CSV and LaTeX tables are written with it. `say` is called with each line on what cannot be compared or joined.
+    Needs ``memclf[report]``.
     """
     from memclf.report.side_by_side import write_comparison
 
-    return write_comparison([Path(each) for each in runs], Path(out))
+    return write_comparison([Path(each) for each in runs], Path(out), say)

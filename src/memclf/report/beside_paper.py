@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from memclf.evaluate.intervals import Interval
+from memclf.evaluate.intervals import Interval, seeds_interval
 from memclf.evaluate.results import Training
 from memclf.evaluate.store import BASELINE, Condition, ModelId
 from memclf.report import captions, formats
 from memclf.report.published import PublishedTable
 from memclf.report.run import Run
 from memclf.report.section import Block, Folded, Heading, Section, Text
-from memclf.report.tables import EMPTY, Cell, Column, Number, Table, difference
+from memclf.report.tables import EMPTY, Cell, Column, Mark, Number, Table, difference
 
 PAPERS_BACKBONE = "resnet50"  # of the tables whose columns are recipes
 PAPERS_MODEL = "memory"  # the model of ours that is built as the paper says
@@ -25,9 +25,15 @@ def section(run: Run, folder: Path) -> Section | None:
 
     A table of which nothing was run is left out.
     """
+    blocks = show_tables(run)
+    return Section("paper", "Beside the paper", blocks) if blocks else None
+
+
+def show_tables(run: Run) -> list[Block]:
+    """The paper's tables of one run, or of several joined ones; [] if nothing in them was run."""
     shown = paper_tables(run)
     if not shown:
-        return None
+        return []
     blocks: list[Block] = [
         Text(f"{captions.TERMS['recipe']} {captions.CAPTIONS['paper']} The paper’s numbers are in italics.")
     ]
@@ -43,7 +49,7 @@ def section(run: Run, folder: Path) -> Section | None:
         )
         blocks.append(replace(table, note=""))
         blocks += [Folded("About this table", [Text(table.note, style="small")])] if table.note else []
-    return Section("paper", "Beside the paper", blocks)
+    return blocks
 
 
 def _rival(table: Table) -> str:
@@ -133,10 +139,17 @@ def compare(run: Run, printed: PublishedTable) -> Table | None:
             line += _ours(run, ours[column], asked, first, column in own) if column in ours else []
             line += _theirs(printed, column, names, mark=column in ours) if column in printed.columns else []
         rows.append(line)
+    strong = frozenset(range(len(lines), len(rows)))
+    if run.sources:
+        line = ["Run and seeds"]
+        for column in order:
+            width = len(list(_heads(run, printed, column, ours, own)))
+            told = _name_sources(run, ours[column], _models(first, column in own)) if column in ours else ""
+            line += [told, *[""] * (width - 1)]
+        rows.append(line)
     columns = [Column("Corruption"), *(head for column in order for head in _heads(run, printed, column, ours, own))]
     over = "mean over all five severities" if run.five else f"ours over {run.severities}, the paper’s over all five"
     title = f"{printed.title}: ours beside the paper’s, accuracy in per cent, {over}"
-    strong = frozenset(range(len(lines), len(rows)))
     note = _note(run, printed, ours, extra)
     return Table(f"paper_{printed.name}", title, columns, rows, note, strong, "coloured")
 
@@ -196,18 +209,45 @@ def _note(run: Run, printed: PublishedTable, ours: dict[str, Training], extra: l
         parts.append(f"{formats.join_words(new)} {'is' if len(new) == 1 else 'are'} not in the paper’s table.")
     missing = formats.join_words(map(run.labels.corruption, extra))
     parts.append(f"The paper has no row for {missing}." if extra else "")
+    if any(len(seeds) > 1 for name, seeds in run.contenders.items() if name.training in ours.values()):
+        parts.append(captions.CAPTIONS["seeds"])
     return " ".join([*(part for part in parts if part), *printed.notes])
 
 
+def _models(first: str, own: bool) -> list[str]:
+    return [first, PAPERS_MODEL, *(["memory-paper"] if own else [])]
+
+
+def _shared_seeds(run: Run, training: Training, models: list[str]) -> list[int]:
+    """Seeds that all of these models have: means beside each other are over the same ones."""
+    return sorted(set.intersection(*(set(run.contenders.get(ModelId(model, *training), ())) for model in models)))
+
+
+def _name_sources(run: Run, training: Training, models: list[str]) -> str:
+    """The runs that a column is from, each with its seeds."""
+    seeds: dict[str, list[str]] = {}
+    for seed in _shared_seeds(run, training, models):
+        names = dict.fromkeys(run.sources[ModelId(model, *training, seed)] for model in models)
+        seeds.setdefault(" + ".join(names), []).append(str(seed))
+    return "; ".join(f"{name}: {', '.join(each)}" for name, each in seeds.items())
+
+
 def _ours(run: Run, training: Training, asked: list[Condition], first: str, own: bool) -> list[Cell]:
-    models = [first, PAPERS_MODEL, *(["memory-paper"] if own else [])]
-    if not asked or not all(run.has(ModelId(model, *training), each) for model in models for each in asked):
+    """The cells of one training: means over the seeds, with an interval where there are several."""
+    models = _models(first, own)
+    seeds = _shared_seeds(run, training, models)
+    if not asked or not seeds:
         return [EMPTY] * len(models)
-    cells: list[Cell] = [Number(float(run.scores(ModelId(first, *training), asked).mean()))]
-    for model in models[1:]:
-        value = float(run.scores(ModelId(model, *training), asked).mean())
-        apart = difference(run.gain(model, first, asked, trainings=[training]))
-        cells.append(Number(value, mark=apart.mark, sure=apart.sure))
+    if not all(run.has(ModelId(model, *training), each) for model in models for each in asked):
+        return [EMPTY] * len(models)
+    scores = {model: run.seed_scores(ModelId(model, *training), seeds, asked) for model in models}
+    cells: list[Cell] = []
+    for model in models:
+        found = seeds_interval(scores[model], groups=run.groups)
+        low, high = (found.low, found.high) if len(seeds) > 1 else (None, None)
+        apart = difference(seeds_interval(scores[model] - scores[first], groups=run.groups))
+        mark: Mark = "" if model == first else apart.mark
+        cells.append(Number(found.value, low, high, mark=mark, sure=apart.sure))
     return cells
 
 

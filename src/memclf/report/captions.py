@@ -29,6 +29,15 @@ TERMS = {
     "promises nothing, since no share is larger than 1.",
 }
 
+#: The steps of the method.
+STEPS = (
+    ("Case", "A new case arrives."),
+    ("Similarity", "The expert’s similarity compares it with every memory, from 0 to 1."),
+    ("Most similar memory", "If the similarity reaches the memory’s threshold, the case belongs to its cluster."),
+    ("Its classifier", "The classifier that was trained on that cluster answers."),
+    ("Answer or unknown", "Where no memory is similar enough, the answer is “unknown”, or the fallback’s."),
+)
+
 #: What stands with a table or a figure, on the page and in Markdown.
 CAPTIONS = {
     "severities": "Mean over the corruptions at each severity. Bands are 95 % intervals.",
@@ -36,8 +45,16 @@ CAPTIONS = {
     "undrawn": "Balanced controls are not drawn.",
     "paper": "A strong colour or a bold number means that the 95 % interval of our difference excludes 0; a pale one "
     "may be chance, as all of the paper’s may (it states no intervals).",
+    "seeds": "Numbers with an interval are means over several seeds; the 95 % interval is over seeds and test cases.",
     "ablation": "“+part”: that part alone, put on the memory classifier as the paper has it; “sturdy…”: the sturdy "
     "memory classifier with one part less, more or exchanged. The same networks answer in every row.",
+    "method": "A memory classifier compares a case with its memories, as the expert’s similarity says, and lets the "
+    "classifier of the most similar memory answer. A case that no memory is similar enough to is unknown, or goes to "
+    "the fallback.",
+    "samples": "Drawn at random from each class.",
+    "masks": "The paper’s own expert feature sorts the segments of a picture by colour. It measures the discoloured "
+    "share F_d and the brown share F_b of the leaf, which is the convex hull of what is green. The numbers should stay "
+    "when the picture is corrupted.",
     "memories": "A case is taken by a memory when their similarity, from 0 to 1, reaches the memory’s threshold.",
     "routes": "Test cases, each with the memory that it was routed to. A case below the memory’s threshold is unknown, "
     "or goes to the fallback; so does one whose description is not trusted or that is too strange to the memory’s "

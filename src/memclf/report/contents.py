@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memclf._progress import in_words
-from memclf.report import about, beside_paper, bounds, contenders, exhibits, formats, headline, mistakes
+from memclf.report import about, beside_paper, bounds, contenders, exhibits, formats, headline, method, mistakes
 from memclf.report.run import Run
 from memclf.report.section import Block, Code, Section, Text
 from memclf.report.tables import Cell, Column, Table
@@ -91,7 +91,9 @@ def show_value(value: Any) -> str:
 SECTIONS: tuple[Callable[[Run, Path], Section | None], ...] = (
     headline.section,
     exhibits.opening,
+    method.section,
     data,
+    exhibits.samples,
     contenders.section,
     beside_paper.section,
     contenders.ablation_section,
@@ -99,6 +101,7 @@ SECTIONS: tuple[Callable[[Run, Path], Section | None], ...] = (
     exhibits.memories,
     exhibits.routes,
     exhibits.overlays,
+    exhibits.masks,
     mistakes.section,
     mistakes.gains_section,
     bounds.section,

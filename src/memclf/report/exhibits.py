@@ -1,11 +1,12 @@
 """Sections that show single cases.
 
-They are one picture, memories, routes, what the feature sees, and hard cases.
+They are one picture, samples, memories, routes, what features see, and hard cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,29 @@ def opening(run: Run, folder: Path) -> Section | None:
         rows,
         look="fit",
     )
-    text = Text(f"A test picture of class {truth}, and what the models answer.")
+    text = Text(f"A test picture of class {found.get('truth', '')}, and what the models answer.")
     return Section("opening", title, [text, gallery, answers], "One picture")
+
+
+def samples(run: Run, folder: Path) -> Section | None:
+    """A sheet of pictures of each class."""
+    found = [each for each in entries(run, "samples") if each.get("samples")]
+    if not found:
+        return None
+    width = max(len(each["samples"]) for each in found)
+    rows: list[list[Cell]] = []
+    for each in found:
+        shown = [show_case(run, {"case": view, "key": "–"}) for view in each["samples"]]
+        rows.append([run.label(each.get("label")), each.get("cases") or 0, *shown, *[""] * (width - len(shown))])
+    heads = [Column("Class"), Column("Cases"), *(Column(f"{number}") for number in range(1, width + 1))]
+    of = str(found[0].get("of", ""))
+    title = f"Samples of each class, {of} images" if of else "Samples of each class"
+    known = 0 if run.cases is None else len(run.cases.classes)
+    more = f" Shown are {len(found)} of {known} classes." if known > len(found) else ""
+    gallery = Gallery("samples", found, Table("samples", title, heads, rows))
+    return Section(
+        "samples", "Samples of each class", [Text(f"{captions.CAPTIONS['samples']}{more}"), gallery], "Samples"
+    )
 
 
 def memories(run: Run, folder: Path) -> Section | None:
@@ -136,6 +158,31 @@ def overlays(run: Run, folder: Path) -> Section | None:
     title = "What the expert feature sees"
     gallery = Gallery("overlays", found, _table("overlays", title, "Condition, Picture, Parts, Numbers", rows))
     return Section("overlays", title, [Text(captions.CAPTIONS["overlays"]), gallery], "What the feature sees")
+
+
+def masks(run: Run, folder: Path) -> Section | None:
+    """What the paper's own feature sees in pictures of each class, painted over them."""
+    found = entries(run, "masks")
+    if not found:
+        return None
+    rows: list[list[Cell]] = [
+        [
+            run.label(each.get("truth")),
+            run.labels.condition(str(each.get("condition"))),
+            show_case(run, each),
+            show_case(run, {"case": each.get("painted"), "key": each.get("key")}),
+            ", ".join(f"{name} {formats.two_digits(value)}" for name, value in (each.get("numbers") or {}).items()),
+        ]
+        for each in found
+    ]
+    title = "What the paper’s feature sees"
+    colours = found[0].get("colours") or {}
+    gallery = Gallery(
+        "masks",
+        {"cases": [list(same) for _, same in groupby(found, lambda each: each.get("key"))], "colours": colours},
+        _table("masks", title, "True class, Condition, Picture, Masks, Numbers", rows),
+    )
+    return Section("masks", title, [Text(captions.CAPTIONS["masks"]), gallery], "The paper’s feature")
 
 
 def hardest(run: Run) -> Gallery | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from memclf.bounds import Bound
 from memclf.evaluate.results import Results, Training
-from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, open_store
+from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store, open_store
 from memclf.evaluate.verdict import Verdict, is_part, judge
 from memclf.report import formats
 from memclf.report.labels import CONTROLS, Labels, are_numbers, model_order, name_class
@@ -29,6 +30,7 @@ ABOUT = (
         "versions",
         "seconds",
         "data",
+        "data_digest",
         "models",
         "training_labels",
         "corruption_labels",
@@ -62,13 +64,17 @@ class Run(Results):
         The paper's tables of this study, [] when there are none.
     field, parts : lists
         The counted contenders: those that the report compares, and those of an ablation, which has its own table.
+    sources : dict
+        Contender and seed -> the name of the run that it is from, where several runs are joined.
     """
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, store: Store | None = None):
+        """Read a run; `store` holds other results than those of the folder, as of several runs."""
         self.folder = Path(folder)
-        with open_store(self.folder / "results.sqlite") as store:
-            super().__init__(store)
-            self.about: dict[str, Any] = {key: store.get(key) for key in ABOUT}
+        with open_store(self.folder / "results.sqlite") if store is None else nullcontext(store) as found:
+            super().__init__(found)
+            self.about: dict[str, Any] = {key: found.get(key) for key in ABOUT}
+        self.sources: dict[ModelId, str] = {}
         self.exhibits = _read(self.folder / "exhibits.json")
         self.published: list[PublishedTable] = read_published(self.folder)
         noted = (self.about["training_labels"], self.about["corruption_labels"])

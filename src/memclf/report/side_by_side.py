@@ -1,15 +1,16 @@
-"""Several runs side by side: verdicts, settings that differ, every model in every run."""
+"""Several runs side by side, and joined: verdicts, the paper's tables, settings that differ."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
-from memclf.report import captions, findings, formats, page
+from memclf.report import beside_paper, captions, contenders, findings, formats, page
 from memclf.report.beside_paper import paper_gain
 from memclf.report.contents import show_value
+from memclf.report.join import Joined, join_runs
 from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
 from memclf.report.section import Block, Code, Heading, Section, Text
@@ -20,23 +21,32 @@ SHOWN = 3  # conditions that are named where some are left out
 MAKING = ("preset", "corrupt_at")  # settings that change what a corruption and severity look like
 
 
-def write_comparison(folders: Sequence[Path], out: Path) -> Path:
-    """Write OUT/compare.html, OUT/compare.md and OUT/tables/; return the path of the page."""
+def write_comparison(folders: Sequence[Path], out: Path, say: Callable[[str], object] = lambda line: None) -> Path:
+    """Write OUT/compare.html, OUT/compare.md and OUT/tables/; return the path of the page.
+
+    `say` is called with each line on what cannot be compared or joined.
+    """
     if not folders:
         raise ValueError("there is no run to compare; name at least one run folder")
     runs = dict(zip(name_folders(folders), map(Run, folders), strict=True))
     notices = compare_conditions(runs)  # first: it restricts all means to the shared conditions
-    notices = [*compare_cases(runs), *notices, *compare_making(runs)]
+    joined = join_runs(runs)
+    notices = [*compare_cases(runs), *notices, *compare_making(runs), *name_refused(joined)]
     settings, everyone = differing(runs), models(runs)
     commands: list[Block] = []
     for name, run in runs.items():
         commands += [Heading(name), Code(str(run.about["command"] or "not noted"))]
     sections = [
         Section("headline", "Headlines", [*verdicts(runs), headlines(runs), Text(_terms(runs), style="small")]),
+        *([found] if (found := joined_section(joined)) is not None else []),
         Section("settings", "Settings that differ", [settings if settings.rows else Text("None.")]),
         Section("models", "Every model", [everyone if everyone.rows else Text("No run has results yet.")]),
         Section("commands", "Commands", commands),
     ]
+    for each in notices:
+        say(" ".join([each.lead, each.text, *each.lines]))
+    for line in joined.cautions if len(joined.names) > 1 else ():
+        say(line)
     title = f"{len(runs)} runs side by side"
     return page.write(out, "compare", title=title, kicker="comparison", notices=notices, sections=sections)
 
@@ -97,6 +107,47 @@ def compare_making(runs: dict[str, Run]) -> list[Text]:
     differ = [key for key, values in made.items() if len(values) > 1]
     lead = "The same corruption and severity is not the same picture in these runs."
     return [Text(f"They differ in {formats.join_words(differ)}.", lead, style="alert")] if differ else []
+
+
+def name_refused(joined: Joined) -> list[Text]:
+    """Runs that are not joined, and why."""
+    if not joined.refused or not joined.run.published:
+        return []
+    lines = [f"{name}: {formats.join_words(reasons)}." for name, reasons in joined.refused.items()]
+    text = f"The tables that join runs are without these, as compared with {joined.names[0]}:"
+    return [Text(text, "Some runs cannot be joined.", lines, "alert")]
+
+
+# --------------------------------------------------------------------------------------------------- joined in one
+
+
+def joined_section(joined: Joined) -> Section | None:
+    """The paper's tables with the cells of all runs, and which run each cell is from."""
+    tables = beside_paper.show_tables(joined.run)
+    if len(joined.names) < 2 or not tables:
+        return None
+    names = formats.join_words(joined.names)
+    text = f"{names} fill one table: they are of the same study, with the same test cases and conditions."
+    blocks: list[Block] = [Text(f"{text} {captions.CAPTIONS['seeds']} The last row names the runs and seeds.")]
+    if joined.cautions:
+        blocks.append(Text(lead="Read the joined numbers with care.", lines=joined.cautions, style="alert"))
+    blocks += [*tables, Heading("All contenders, joined"), Text("Intervals here are over test cases alone.")]
+    blocks += [contenders.contenders(joined.run), Heading("Which run each number is from"), sources(joined)]
+    return Section("joined", "The runs joined", blocks, short="Joined")
+
+
+def sources(joined: Joined) -> Table:
+    """Which run each cell is from."""
+    labels = joined.run.labels
+    cells: dict[tuple[Any, ...], list[str]] = {}
+    for name, source in joined.run.sources.items():
+        cells.setdefault((*name.training, name.seed, source), []).append(labels.model(name.model, short=True))
+    rows: list[list[Cell]] = [
+        [labels.recipe(recipe) or "–", labels.backbone(backbone) or "–", str(seed), source, "; ".join(models)]
+        for (recipe, backbone, seed, source), models in sorted(cells.items(), key=lambda each: each[0][:2] == ("", ""))
+    ]
+    heads = [Column(title) for title in ("Recipe", "Backbone", "Seed", "Run", "Contenders")]
+    return Table("sources", "Which run each number is from", heads, rows)
 
 
 # -------------------------------------------------------------------------------------------------------- the tables

@@ -170,5 +170,6 @@ LEAF = Study(
             "n_test": 350,
         },
     },
+    painted={"green": "#2e8b3d", "brown": "#7a3b0c", "discoloured": "#f2b705"},
     published=("leaf_data_augmentation", "leaf_architectures", "leaf_feature_augmentation"),
 )

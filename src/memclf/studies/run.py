@@ -59,7 +59,8 @@ def run_study(
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)
-    fingerprint = settings.fingerprint(data.digest() + __version__ + _describe_machine())
+    digest = data.digest()
+    fingerprint = settings.fingerprint(digest + __version__ + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
         progress.say(f"{out} holds a run with other settings or other data; this one goes to {folder}")
@@ -73,6 +74,7 @@ def run_study(
     store = Store(folder / RESULTS)
     try:
         _store_facts(store, settings, study, data, command)
+        store.put("data_digest", digest)  # runs on other images are not joined into one table
         progress.say(f"{study.title}: {data.note}")
         _train_and_evaluate(folder, store, study, data, settings, progress, networks)
         shutil.rmtree(folder / "models" / ".training", ignore_errors=True)
@@ -197,6 +199,8 @@ def conclude(
     memory = choose_contender(store, contenders)
     if store.get("finished") and memory is not None and not (folder / EXHIBITS).is_file():
         progress.say("collecting pictures for the report")
+        study = find_study(settings.study)
+        painted = study.painted if "paper" in settings.features else {}
         try:
             write_exhibits(
                 folder,
@@ -206,6 +210,7 @@ def conclude(
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
                 seed=settings.seeds[0],
+                paint=(study.features("paper"), painted) if painted else None,
             )
         except Exception as error:  # after hours of work a report without pictures is better than none
             progress.say(f"no pictures in the report: {type(error).__name__}: {error}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,8 @@ class Study:
         Names of the paper's tables that belong to the study, in `memclf.studies.published`.
     other_names : tuple of str
         Other spellings of the name.
+    painted : dict
+        Masks of the paper's feature that a report paints over pictures, each with its colour; {}: none.
     generated_note : str
         What a report says of numbers on generated images; "": that they do not tell how well it does in the field.
     """
@@ -103,6 +105,7 @@ class Study:
     published: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
     generated_note: str = ""
+    painted: Mapping[str, str] = field(default_factory=dict)
 
     def settings(self, scale: str = "quick", **asked: Any) -> Settings:
         """The settings of a scale; values in `asked` replace them, None does not."""

@@ -1,13 +1,13 @@
 """The parts of the report that show single cases.
 
-They are an opening, memories, routes, what features see, and hard cases.
+They are an opening, samples, memories, routes, what features see, and hard cases.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -26,7 +26,7 @@ from memclf.evaluate.exhibits.choose import (
     choose_opening,
     choose_routes,
 )
-from memclf.evaluate.exhibits.views import CaseViews
+from memclf.evaluate.exhibits.views import CaseViews, paint_masks
 from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.results import Results
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Store
@@ -39,6 +39,8 @@ SHARP, LARGE, MEDIUM, SMALL = 400, 320, 224, 128  # pixels of the longer side; s
 MEMORIES = 12  # shown at least, if there are as many; those that routes lead to are shown as well
 MEMBERS = 6
 HARDEST = 6
+SAMPLES = 6  # of each class
+CLASSES = 12  # of which samples are shown
 CANDIDATES = 12  # images among which the one for overlays is chosen
 BLIND = ("majority", "random")  # models that do not look at a case: they are not shown
 
@@ -83,6 +85,7 @@ def write_exhibits(
     seed: int = 0,
     n_routes: int = 9,
     n_overlays: int = 4,
+    paint: tuple[Outlines, Mapping[str, str]] | None = None,
 ) -> Path:
     """Write ``exhibits.json`` and its pictures into a run's folder, in place of older ones.
 
@@ -91,6 +94,8 @@ def write_exhibits(
     opening
         Of images only: one that the baseline answers rightly when clean and wrongly under noise, and what each model
         answers.
+    samples
+        Of images only: training images of each class, drawn at random; test images, if `train` is not given.
     memories
         The first ones, which stand for most cases; with cases of their clusters, if `train` is given.
     routes
@@ -98,6 +103,9 @@ def write_exhibits(
     overlays
         One image, clean and under corruptions of different families, with what the expert feature sees. Of twelve
         drawn at random it is the one with most to see when clean; how it fares under corruption does not count.
+    masks
+        With `paint`: an image of each class, drawn at random, clean and corrupted, with what the feature sees in it
+        painted over it.
     hardest
         The cases that the memory classifier answers wrongly most often, over all conditions.
     local
@@ -118,6 +126,8 @@ def write_exhibits(
         What the memory classifier was fitted on, to show cases of the clusters.
     seed : int
     n_routes, n_overlays : int
+    paint : (feature, colours) or None
+        A feature of images and the masks of it that are painted, each with its colour, as "#804000".
 
     Returns
     -------
@@ -129,14 +139,16 @@ def write_exhibits(
     if n != len(clf.labels_):
         raise ValueError(f"train holds {n} cases, but the memory classifier was fitted on {len(clf.labels_)}")
     collector = _Collector(Path(folder), store, shown, test, make, train)
-    rng = [np.random.default_rng([seed, part]) for part in range(5)]  # no part's draws depend on another part
+    rng = [np.random.default_rng([seed, part]) for part in range(7)]  # no part's draws depend on another part
     opening = collector.opening(rng[0])
     routes = collector.routes(rng[1], n_routes)
     exhibits = {
         **({"opening": opening} if opening is not None else {}),
+        "samples": collector.samples(rng[5]),
         "memories": collector.memories(rng[2], {route["nearest"] for route in routes}),
         "routes": routes,
         "overlays": collector.overlays(rng[3], n_overlays),
+        "masks": [] if paint is None else collector.masks(rng[6], *paint),
         "hardest": collector.hardest(rng[4]),
         "local": {"memories": len(clf.memory_indices_), "classifiers": len(np.unique(clf.pool_.trained_with))},
     }
@@ -200,6 +212,22 @@ class _Collector:
                 for name in self._names_beside(found.condition)
             ],
         }
+
+    def samples(self, rng: np.random.Generator) -> list[dict[str, Any]]:
+        """Images of each class."""
+        if self.views.kind != "images" or not self.classes:
+            return []
+        if self.train is None:
+            cases, names, of = self.test, np.array(self.classes)[self.truth], "test"
+        else:
+            cases, names, of = self.train[0], np.asarray(self.train[1]).astype(str), "training"
+        shown = []
+        for place, name in enumerate(self.classes[:CLASSES]):
+            rows = np.flatnonzero(names == name)
+            some = rng.permutation(rows)[:SAMPLES].tolist()
+            views = [self.views.show(f"sample_{place}_{number}", cases, row, SMALL) for number, row in enumerate(some)]
+            shown.append({"label": name, "cases": len(rows), "of": of, "samples": views})
+        return shown
 
     def _names_beside(self, condition: Condition) -> Iterable[ModelId]:
         """Contenders to show beside this one: those of the same backbone and seed.
@@ -321,6 +349,34 @@ class _Collector:
                 }
             )
         return shown
+
+    def masks(self, rng: np.random.Generator, feature: Outlines, colours: Mapping[str, str]) -> list[dict[str, Any]]:
+        """One image of each class, clean and corrupted, with masks painted over it."""
+        if not isinstance(self.test, Collection) or not self.classes:
+            return []
+        families = {name: each["family"] for name, each in self.test.corruption_labels().items()}
+        conditions = [CLEAN, *choose_different(self.mine, families)[:1]]
+        cases = [int(rng.choice(np.flatnonzero(self.truth == k))) for k in np.unique(self.truth)]
+        shown: dict[int, list[dict[str, Any]]] = {case: [] for case in cases}
+        for at, condition in enumerate(conditions):
+            images = self._cases(condition)
+            values = self._apply(feature.transform, images, cases)
+            for number, case in enumerate(cases):
+                masks = feature.masks(images[case], images.info_of(case))
+                painted = paint_masks(images[case], masks, colours)
+                names = map(str, feature.get_feature_names_out())
+                shown[case].append(
+                    {
+                        "condition": str(condition),
+                        "key": self.names[case],
+                        "truth": self.classes[self.truth[case]],
+                        "case": self.views.show(f"masks_{number}_{at}", images, case, MEDIUM),
+                        "painted": {"picture": self.views.save(f"masks_{number}_{at}_painted", painted, MEDIUM)},
+                        "colours": dict(colours),
+                        "numbers": dict(zip(names, values[number].tolist(), strict=True)),
+                    }
+                )
+        return [each for case in cases for each in shown[case]]
 
     def _much_to_see(self, feature: Outlines, row: int) -> tuple[int, float]:
         """How many masks are not empty, and how large the smallest of them is."""

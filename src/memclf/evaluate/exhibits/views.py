@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ VALUE = 40  # characters of one entry of a table
 COLUMNS = 8
 SEARCHED = 300  # columns among which the telling ones are looked for
 BINS = 5
+PALE, PAINT = 0.55, 0.7  # shares of white and of a mask's colour in a painted picture
 
 
 class CaseViews:
@@ -137,6 +138,21 @@ def read_pixels(case: Any) -> Any:
         return pixels
     top = 1.0 if pixels.size == 0 or pixels.max() <= 1 else float(pixels.max())
     return (255 * np.clip(pixels / top, 0, 1)).astype(np.uint8)
+
+
+def paint_masks(image: Any, masks: Mapping[str, Array], colours: Mapping[str, str]) -> Any:
+    """An image made pale, with the masks that have a colour painted over it.
+
+    >>> image, mask = np.zeros((1, 2, 3), dtype=np.uint8), np.array([[True, False]])
+    >>> paint_masks(image, {"brown": mask}, {"brown": "#804000"}).tolist()
+    [[[90, 45, 0], [140, 140, 140]]]
+    """
+    pixels = np.atleast_3d(read_pixels(image))[..., :3].astype(np.float64) * np.ones(3)
+    shown = (1 - PALE) * pixels + PALE * 255
+    for name, colour in colours.items():
+        paint = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+        shown[masks[name]] = (1 - PAINT) * pixels[masks[name]] + PAINT * paint
+    return np.rint(shown).astype(np.uint8)
 
 
 def resize(pixels: Any, side: int) -> Any:

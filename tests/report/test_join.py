@@ -1,0 +1,147 @@
+"""Runs joined into one: cells of recipe, backbone and seed, where they are from, what is refused."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from memclf.evaluate.intervals import mean_interval, seeds_interval
+from memclf.evaluate.store import open_store
+from memclf.report import compare
+from memclf.report.beside_paper import paper_tables
+from memclf.report.join import join_runs
+from memclf.report.run import Run
+from memclf.report.tables import Number
+
+NET = "efficientnet_lite0"
+SMALL = {"corruptions": ("fog", "snow"), "severities": (1, 5), "n": 60, "exhibits": False}
+
+
+@pytest.fixture
+def runs(make_run, tmp_path):
+    """A function that makes runs by name, each with arguments of its own."""
+
+    def make(**wanted):
+        made = {}
+        for name, options in wanted.items():
+            (tmp_path / name).mkdir()
+            made[name] = Run(make_run(tmp_path / name, **{**SMALL, **options}))
+        return made
+
+    return make
+
+
+def cells_of(joined, name="paper_leaf_data_augmentation"):
+    return next(table for table in paper_tables(joined.run) if table.name == name)
+
+
+def test_join__cells_of_two_runs__stand_in_one_table_with_their_runs(runs):
+    both = runs(a={"pairs": (("vanilla", NET),)}, b={"pairs": (("augmix", NET),)})
+    table = cells_of(join_runs(both))
+    groups = [title for title, _ in table.groups() if title]
+    alone = cells_of(join_runs({"b": both["b"]}))
+    assert sorted(groups) == ["AugMix", "Vanilla"]
+    assert {cell for cell in table.rows[-1] if cell} == {"Run and seeds", "a: 0", "b: 0"}
+    place = [column.group for column in table.columns].index("AugMix")
+    assert [row[place : place + 2] for row in table.rows[:-1]] == [row[1:3] for row in alone.rows[:-1]]
+
+
+def test_join__one_training_in_two_seeds__is_averaged_with_an_interval(runs):
+    both = runs(a={"seeds": (0,)}, b={"seeds": (1,)})
+    architectures = "paper_leaf_architectures"
+    table = cells_of(join_runs(both), architectures)
+    single = [cells_of(join_runs({name: run}), architectures) for name, run in both.items()]
+    cell, parts = table.rows[1][1], [each.rows[1][1] for each in single]
+    assert cell.value == pytest.approx(np.mean([part.value for part in parts]))
+    assert cell.low < cell.value < cell.high
+    assert all(part.low is None for part in parts if isinstance(part, Number))
+    assert table.rows[-1][1] == "a: 0; b: 1"
+
+
+def test_join__same_cell_twice__takes_the_first_and_adds_new_models(runs):
+    few = {"baseline": (0.9, 0.09), "memory": (0.91, 0.06)}
+    both = runs(a={"skill": few}, b={})
+    joined = join_runs(both)
+    taken = {name.model: run for name, run in joined.run.sources.items() if any(name.training)}
+    assert taken["baseline"] == taken["memory"] == "a"
+    assert taken["augmented"] == "b"
+    assert not joined.cautions
+
+
+def test_join__same_cell_with_other_answers__counts_the_first_and_says_so(runs):
+    both = runs(a={}, b={"skill": {"baseline": (0.5, 0.01), "memory": (0.5, 0.01), "augmented": (0.5, 0.01)}})
+    joined = join_runs(both)
+    assert {run for name, run in joined.run.sources.items() if any(name.training)} == {"a"}
+    assert any("seed 0" in line and "those of a count" in line for line in joined.cautions)
+
+
+def test_join__unfinished_cell__is_left_out_and_the_rest_stays(runs):
+    both = runs(a={}, b={"seeds": (1, 2), "skip": lambda name, corruption, severity: name.seed == 2 and severity == 5})
+    joined = join_runs(both)
+    assert {name.seed for name in joined.run.sources if any(name.training)} == {0, 1}
+    assert any("not finished" in line and "seed 2" in line for line in joined.cautions)
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"severities": (1, 3)}, "severities"),
+        ({"corruptions": ("fog",)}, "corruptions"),
+        ({"n": 50}, "other test cases"),
+        ({"source": "real"}, "other data"),
+        ({"study": "acne"}, "another study"),
+        ({"settings": {"corruptions": ["fog", "snow"], "severities": [1, 5], "image_size": [64, 64]}}, "image size"),
+    ],
+)
+def test_join__other_data_or_conditions__are_refused_with_the_reason(runs, other, reason):
+    joined = join_runs(runs(a={}, b={"seeds": (1,), **other}))
+    assert joined.names == ["a"]
+    assert any(reason in each for each in joined.refused["b"])
+    assert set(joined.run.sources.values()) == {"a"}
+
+
+def test_join__other_images_under_the_same_names__are_refused(runs):
+    both = runs(a={}, b={"seeds": (1,)})
+    for name, run in both.items():
+        with open_store(run.folder / "results.sqlite") as store:
+            store.put("data_digest", name)
+    joined = join_runs({name: Run(run.folder) for name, run in both.items()})
+    assert joined.refused == {"b": ["other images or another split"]}
+
+
+def test_join__other_epochs__is_joined_with_a_caution(runs):
+    settings = {"corruptions": ["fog", "snow"], "severities": [1, 5]}
+    both = runs(a={"settings": {**settings, "epochs": 2}}, b={"seeds": (1,), "settings": {**settings, "epochs": 9}})
+    joined = join_runs(both)
+    assert joined.names == ["a", "b"]
+    assert joined.cautions == ["The setting epochs differs: 2 in a, 9 in b."]
+
+
+def test_compare__runs_that_fit__writes_the_joined_tables_and_says_what_is_refused(runs, tmp_path):
+    made = runs(a={}, b={"seeds": (1,)}, c={"severities": (2,)})
+    said = []
+    page = compare([run.folder for run in made.values()], tmp_path / "out", say=said.append)
+    rows = list(csv.reader((page.parent / "tables" / "sources.csv").read_text(encoding="utf-8").splitlines()))
+    assert {row[3] for row in rows[1:]} == {"a", "b"}
+    assert any("cannot be joined" in line and "severities" in line for line in said)
+    assert "The runs joined" in page.read_text(encoding="utf-8")
+
+
+def test_seeds_interval__one_seed__is_the_interval_over_cases():
+    right = np.random.default_rng(0).random((1, 40)) < 0.7
+    assert seeds_interval(right) == mean_interval(right)
+
+
+def test_seeds_interval__seeds_that_disagree__is_wider_than_over_cases():
+    cases = np.random.default_rng(0).random(200)
+    right = np.array([cases < 0.9, cases < 0.5]).astype(float)
+    seeds, alone = seeds_interval(right), mean_interval(right)
+    assert seeds.value == pytest.approx(alone.value)
+    assert seeds.high - seeds.low > 1.5 * (alone.high - alone.low)
+
+
+def test_seeds_interval__groups__are_drawn_whole():
+    right = np.repeat(np.random.default_rng(1).random((2, 10)) < 0.5, 20, axis=1).astype(float)
+    groups = np.repeat(np.arange(10), 20)
+    alone, together = seeds_interval(right), seeds_interval(right, groups=groups)
+    assert together.high - together.low > alone.high - alone.low

@@ -116,6 +116,15 @@ def test_corruptions_that_were_never_taught_hardly_move_the_share(name, severity
     assert share == pytest.approx(share_of(labels), abs=0.03)
 
 
+def test_background_made_vivid_by_saturation__is_no_symptom():
+    image, labels = drawn_leaf(background=(225, 221, 210))
+    hsv = cv2.cvtColor(image, cv2.COLOR_RGB2HSV)
+    hsv[:, :, 1] = np.minimum(255, 20 * hsv[:, :, 1].astype(int))  # as the strongest saturate
+    vivid = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
+    assert vivid[:8].min() < 100  # the background is
+    assert LeafColours().transform([vivid])[0, 0] == pytest.approx(share_of(labels), abs=0.04)
+
+
 def test_a_picture_without_a_leaf_has_defined_numbers():
     plain = np.full((100, 200, 3), 230, dtype=np.uint8)
     black = np.zeros((64, 64, 3), dtype=np.uint8)

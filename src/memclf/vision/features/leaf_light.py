@@ -102,7 +102,7 @@ def dull_background(x: Array) -> Array:
     border[BORDER:-BORDER, BORDER:-BORDER] = False
     bright = float(np.median(most[border]))
     vivid = 1 - x.min(axis=2)[border] / np.maximum(most[border], 1e-3)
-    if np.median(vivid) < VIVID or np.median(most[~border]) > DARKER * bright:
+    if bright == 0 or np.median(vivid) < VIVID or np.median(most[~border]) > DARKER * bright:
         return x
     kept = np.clip((PALE * bright - most) / ((PALE - DEEP) * bright), 0, 1)
     return np.asarray(most[:, :, None] - kept[:, :, None] * (most[:, :, None] - x))

@@ -81,7 +81,7 @@ dist: $(READY)   ## build the wheel and the source archive
 
 lock:            ## renew constraints/tested.txt: the newest versions that pyproject.toml allows, in a venv made for it
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
-	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench,earn]" && \
+	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench,earn,arch]" && \
 	"$$there"/bin/python tools/constraints.py tested > "$$there"/tested.txt && \
 	cp "$$there"/tested.txt constraints/tested.txt
 	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"

@@ -19,6 +19,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 BASE = PYPROJECT["project"]["dependencies"]
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 TOOLS = {"dev", "bench", "earn"}  # extras for working on memclf, not for using it
+WEIGHTS = [entry.weights for entry in CATALOGUE.values() if entry.weights]
 # Packages that hold data, or that are looked for before they are used, are named in a call of one of these.
 NAMED_IN = {"find_spec", "files", "import_module", "importorskip"}
 NOT_OTHERS = {*sys.stdlib_module_names, "memclf"}
@@ -55,12 +56,16 @@ def packages_of(folder):
     files = list((ROOT / folder).rglob("*.py"))
     found = {name for path in files for name in named_packages(ast.parse(path.read_text()))}
     if folder == "src":
-        return {*found, *(each.weights.file.split("/")[0] for each in CATALOGUE.values() if each.weights)} - NOT_OTHERS
+        asked_for = [each.file.split("/")[0] for each in WEIGHTS if "memclf[" in each.install]
+        return {*found, *asked_for} - NOT_OTHERS
     ours = [*files, *(ROOT / "tests").iterdir(), *(ROOT / "tools").glob("*.py"), *(ROOT / "benchmarks").iterdir()]
     return found - NOT_OTHERS - {path.stem for path in ours}
 
 
-brought_by = cache(packages_distributions)  # reads the file lists of all that is installed
+@cache
+def brought_by():
+    """Package -> the distributions that bring it: what is installed, and what the catalogue of backbones says."""
+    return {**{each.file.split("/")[0]: [each.package] for each in WEIGHTS}, **packages_distributions()}
 
 
 def without_a_declaration(packages, declared):
@@ -98,7 +103,13 @@ def test_a_wrong_declaration_would_be_noticed():
 
 
 def test_the_extra_all_names_every_extra_for_users():
-    assert Requirement(EXTRAS["all"][0]).extras == EXTRAS.keys() - TOOLS - {"all"}
+    assert Requirement(EXTRAS["all"][0]).extras == EXTRAS.keys() - TOOLS - {"all", "arch"}  # few need the latter
+
+
+def test_the_extras_that_messages_name_bring_the_packages_with_weights():
+    for each in WEIGHTS:
+        asked = Requirement(each.install.removeprefix("--no-deps ").strip('"'))
+        assert plain(each.package) in (distributions_of(*asked.extras) or {asked.name})
 
 
 def pins_in(text):
@@ -124,7 +135,7 @@ def test_the_oldest_versions_are_the_lower_bounds():
     pins = pins_in(oldest())
     for requirement in map(Requirement, sum(EXTRAS.values(), BASE)):
         if requirement.name != "memclf":
-            assert str(requirement.specifier) == f">={pins[plain(requirement.name)]}"
+            assert str(requirement.specifier)[1:] == f"={pins[plain(requirement.name)]}"  # >= or, of weights, ==
 
 
 def test_the_tests_build_with_what_the_archive_is_built_with():

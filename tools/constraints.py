@@ -22,13 +22,13 @@ HEADER = """\
 
 
 def oldest() -> list[str]:
-    """`name==bound` for each `name>=bound` in the dependencies and extras."""
+    """`name==bound` for each `name>=bound` or `name==bound` in the dependencies and extras."""
     extras = PROJECT["optional-dependencies"].values()
     pins = set()
     for requirement in sum(extras, PROJECT["dependencies"]):
         if requirement.startswith(f"{PROJECT['name']}["):  # an extra that names other extras
             continue
-        bound = re.fullmatch(r"([\w.-]+)>=([\d.]+)", requirement)
+        bound = re.fullmatch(r"([\w.-]+)[>=]=([\d.]+)", requirement)
         if not bound:
             raise SystemExit(f"pyproject.toml gives no plain lower bound for {requirement!r}")
         pins.add(f"{bound[1]}=={bound[2]}")

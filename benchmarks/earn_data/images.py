@@ -76,7 +76,7 @@ class ImageDataset(About):
         )
 
     def similarity(self) -> Any:
-        return self.study.similarity("robust") if self.study.graded is None else self.study.graded(2)[0]
+        return self.study.similarity("robust") if self.study.graded is None else self.study.graded("robust", 2)[0]
 
     def measure(self) -> Any:
         """The numbers of the expert feature, which the similarity sees."""

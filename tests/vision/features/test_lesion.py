@@ -329,3 +329,24 @@ def test_real_lesions_are_classified_better_than_by_chance():
     answers = similarity.tree_.predict(similarity.features_.transform(test))
     assert np.mean(answers == test.labels) > 0.42  # the largest class is 38 % of the test
     assert balanced_accuracy_score(test.labels, answers) > 0.42  # and a constant answer reaches 33 %
+
+
+def test_inspect__pale_centre_and_long_form__are_told_by_the_details():
+    skin = np.full((90, 90, 3), (200, 150, 120), dtype=np.uint8)
+    skin[30:60, 20:70] = 220, 90, 80
+    pale = skin.copy()
+    pale[40:50, 40:50] = 235, 225, 200
+    info = [{"x0": 20, "y0": 30, "x1": 70, "y1": 60, "face_median_area": 1500}] * 2
+    rows = LesionFeatures().inspect(ImageCollection([skin, pale], info=info))
+    found = dict(zip((*LesionFeatures.names, *LesionFeatures.details), rows.T, strict=True))
+    assert found["lightness_centre"][1] > found["lightness_centre"][0] + 0.1
+    assert found["elongation"] == pytest.approx(np.log(50 / 30))
+    assert found["redness_middle"][0] == pytest.approx(np.log(224 / 204) - np.log(94 / 154), rel=1e-3)
+
+
+def test_inspect__lesion_fills_the_image__details_are_numbers():
+    image = np.random.default_rng(0).integers(0, 255, (20, 20, 3), dtype=np.uint8)
+    rows = LesionFeatures().inspect(
+        ImageCollection([image], info=[{"x0": 0, "y0": 0, "x1": 20, "y1": 20, "face_median_area": 400}])
+    )
+    assert np.isfinite(rows).all()

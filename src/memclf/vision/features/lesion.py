@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks, info_of
+from memclf.vision.features.lesion_looks import LOOKS, describe_looks
 from memclf.vision.files import Pixels, as_rgb, read_image
 from memclf.vision.images import as_images
 
@@ -97,6 +98,7 @@ class LesionFeatures(ImageFeatures):
     """
 
     names = ("size", "redness", "overexposed")
+    details = LOOKS
     learned_to_relate = ("face_medians_", "median_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "method": [StrOptions(set(DIFFERENCES))],
@@ -140,7 +142,7 @@ class LesionFeatures(ImageFeatures):
         return self
 
     def measure(self, image: Pixels, info: Info) -> Array:
-        """Area in pixels (`relate` makes it relative), redness and over-exposure of one lesion."""
+        """Area in pixels (`relate` makes it relative), redness, over-exposure and looks of one lesion."""
         sight = self._look(image, info)
         pixels = image[sight.where]
         area = _known_area(info)
@@ -150,6 +152,7 @@ class LesionFeatures(ImageFeatures):
                 sight.lesion.sum() if area is None else area,
                 self._redness(red, sight),
                 _glare(pixels, sight.lesion).sum() >= GLARE_SHARE * sight.lesion.sum(),
+                *describe_looks(pixels, sight.lesion, sight.skin),
             ],
             dtype=np.float64,
         )

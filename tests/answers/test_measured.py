@@ -1,11 +1,14 @@
 """A classifier on what the expert's features measure: where it knows most, it is believed."""
 
+import copy
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
+from memclf.answers.belief import PARTS
 from memclf.cases import Cases
 from memclf.similarity import RBFSimilarity
 from memclf.similarity.base import inspect
@@ -76,6 +79,14 @@ def test_auto__details_tell_the_class__measurements_are_believed(fitted):
     assert answer.belief_.measured
     assert fitted.score(*pictures(100, 1)) > 0.9
     assert "the expert's measurements say" in fitted.explain(pictures(1, 2)[0])[0].sentence
+
+
+def test_explain__measurements_alone__are_named(fitted):
+    alone = copy.deepcopy(fitted)
+    alone.answer_.believed_, alone.answer_.belief_ = "measurements", PARTS["measurements"]
+    found = alone.explain(pictures(1, 2)[0])[0]
+    assert found.answered_by == "measurements"
+    assert found.sentence.count("the expert's measurements say") == 1
 
 
 def test_auto__measurements__survive_saving(fitted, tmp_path):

@@ -31,10 +31,11 @@ class Explanation:
     known : bool
         Whether the memory answers: its threshold is met, the description is trusted, and the case is not too strange
         to its classifier.
-    answered_by : {"memory", "labels", "nearest", "global", "fallback", "none"}
+    answered_by : {"memory", "labels", "measurements", "nearest", "global", "fallback", "none"}
         What answered: the classifier of the memory, alone or together with the labels of its cluster; those labels
-        alone; the same as "memory", though the memory's threshold is not met; the global classifier, alone or together
-        with those labels; the fallback's classifier; none, the case is unknown.
+        alone; a forest on the expert's measurements alone; the same as "memory", though the memory's threshold is not
+        met; the global classifier, alone or together with labels or measurements; the fallback's classifier; none, the
+        case is unknown.
     memory, memory_row, memory_case
         Number of the memory, its row in the training data, and the memory itself.
     similarity, threshold : float
@@ -61,7 +62,8 @@ class Explanation:
     trusted : bool
         Whether the expert feature trusts its own description of the case.
     local, labels : dict or None
-        Where the classifier does not answer alone: its own probabilities, and those of the memory's labels.
+        Where the classifier does not answer alone: its own probabilities, and those of the memory's labels or, where
+        `answer="auto"` believes them, of the expert's measurements.
     share, labels_share : float
         How much each of them counts in the answer; 0: not at all. The first is how much of its usual power the
         classifier has, the second the power of the labels.
@@ -278,7 +280,7 @@ def _explain_one(
     if not at_memory:
         by, estimator = ("none", None) if parts.fallback_classifier is None else ("fallback", parts.fallback_classifier)
     elif share < ALONE:
-        by, estimator = "labels", None
+        by, estimator = "measurements" if parts.answer.inspects else "labels", None
     else:
         by, estimator = "memory" if way.known else "nearest", parts.answer.classifier_for(parts, k)
         by = "global" if estimator is parts.global_classifier is not parts.pool.estimators[k] else by

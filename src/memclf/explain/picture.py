@@ -63,8 +63,9 @@ def _classes(panel: Any, item: Any) -> None:
 
 
 def _name_answering(item: Any) -> str:
-    both = item.answered_by in ("memory", "nearest") and item.labels_share >= ALONE
-    return f"{item.classifier} and labels" if both else item.classifier
+    both = item.answered_by in ("memory", "nearest", "global") and item.labels_share >= ALONE
+    beside = "measurements" if item.rule.inspects else "labels"
+    return f"{item.classifier} and {beside}" if both else item.classifier
 
 
 def _image(case: Any, overlay: Any) -> Any:

@@ -350,6 +350,13 @@ def test_auto__together_gives_the_classifier_no_power__labels_are_explained():
     assert "believed: all together" in said
 
 
+def test_auto__together_gives_labels_no_power__they_are_not_named():
+    X, y = stripes(120, 0)
+    clf = make(second_column()).fit(X, y)
+    clf.answer_.believed_, clf.answer_.belief_ = "together", Belief(1.0, 0.0, shrinkage=20.0)
+    assert "the labels of" not in clf.explain(X[:1])[0].sentence
+
+
 def test_learn__far_cases_of_a_class_of_small_weight__are_learned_from():
     found, truth = opinions(60)
     weight = np.where(truth == 0, 0.1, 1.0)

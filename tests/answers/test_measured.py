@@ -5,6 +5,8 @@ import copy
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
@@ -119,5 +121,39 @@ def test_measure__number_of_details_is_wrong__says_so():
     class Wrong(Bar):
         details = ("bar", "more")
 
-    with pytest.raises(ValueError, match="one number per name and detail, 3 in all"):
+    with pytest.raises(ValueError, match=r"one number per name \(1\) and detail \(2\), 3 in all"):
         Wrong().transform(pictures(1, 0)[0])
+
+
+def test_measure__infinite_detail__names_it():
+    class Endless(Bar):
+        def measure(self, image, info):
+            return 1.0, np.inf
+
+    with pytest.raises(ValueError, match="Endless.measure returned infinity for 'bar'"):
+        Endless().transform(pictures(1, 0)[0])
+
+
+def test_measure__details_are_a_string__says_so():
+    class Wrong(Bar):
+        details = "bar"
+
+    with pytest.raises(TypeError, match="details must be a tuple of names"):
+        Wrong().transform(pictures(1, 0)[0])
+
+
+def test_trust__feature_inside_a_pipeline__is_asked():
+    class Doubtful(Bar):
+        signs = ("light",)
+
+        def measure(self, image, info):
+            return *super().measure(image, info), image.mean()
+
+        def believe(self, signs):
+            return (signs[:, 0] > 90).astype(float)
+
+    images, y = pictures(40, 0)
+    similarity = RBFSimilarity(features=make_pipeline(Doubtful(), StandardScaler())).fit(images, y)
+    trusted = similarity.trust(Cases.of(images))
+    assert trusted.tolist() == (images.mean(axis=(1, 2, 3)) > 90).tolist()
+    assert inspect(similarity, Cases.of(images)).shape == (40, 2)

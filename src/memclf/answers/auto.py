@@ -13,6 +13,7 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.answers.base import (
+    ALONE,
     HeldOut,
     Opinions,
     Parts,
@@ -249,7 +250,7 @@ class AutoAnswer(ProductAnswer):
             return f"{labelled}; its cluster holds {list_classes(item)}"
         said = most_probable(item.local)
         speaks = f"{self._name_classifier(item)} says {said!r} ({item.local[said]:.2f})"
-        if self.believed_ in PARTS:
+        if self.believed_ in PARTS or item.labels_share < ALONE:
             return f"{speaks}; its cluster holds {list_classes(item)}"
         why = f"{speaks} {'and' if said == told else 'but'} {labelled}, together {say_outcome(item)}"
         if item.share < MOSTLY and item.competence is not None:

@@ -29,6 +29,7 @@ CLOSENESSES = (16.0, NEVER)
 PULL = 1.0  # strength with which both powers are drawn to 1, and fading to none
 MOST = 3.0  # no rate is larger
 LEAST_POWER = 1e-9  # of the smaller one, while it is learned
+ALMOST_NONE = 1e-3  # a part with a smaller power is not asked
 HOTTEST = 3.0  # logarithm of the largest temperature
 FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
 SAME_LOSS = 1e-6  # losses that differ by less are equal: the optimisation ends there
@@ -198,7 +199,7 @@ def _fit_powers(samples: list[Sample], plain: Belief) -> tuple[float, Belief]:
         ends.append(minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B"))
     best = min(ends, key=lambda each: float(each.fun))
     tilt, strangeness, distance, heat = map(float, best.x[:4])
-    first, second = _powers(tilt)
+    first, second = (power if power >= ALMOST_NONE else 0.0 for power in _powers(tilt))
     found = replace(plain, classifier=first, labels=second, strangeness=strangeness, distance=distance)
     return float(best.fun), replace(found, temperature=float(np.exp(heat)))
 

@@ -80,7 +80,7 @@ class Similarity(BaseEstimator):
 
     def trust(self, X: Any) -> Any:
         """How far to trust each description, from 0 to 1; None if the features cannot tell."""
-        feature = None if self.features is None else self.features_
+        feature = None if self.features is None else list_steps(self.features_)[0]
         return feature.trust(Cases.of(X).given_to(feature)) if isinstance(feature, Trusts) else None
 
     def list_first_steps(self) -> list[Any]:

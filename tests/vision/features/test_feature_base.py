@@ -103,7 +103,9 @@ def test_the_wrong_number_of_numbers_is_an_error_that_says_so():
         def measure(self, image, info):
             return [1.0]
 
-    with pytest.raises(ValueError, match=r"Short.measure must return one number per name, 2 in all; .* shape \(1,\)"):
+    with pytest.raises(
+        ValueError, match=r"Short.measure must return one number per name \(2\), 2 in all; .* shape \(1,\)"
+    ):
         Short().transform(IMAGES)
 
 

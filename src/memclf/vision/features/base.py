@@ -130,8 +130,9 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
 
     def _measure_part(self, images: ImageCollection, part: slice) -> list[Array]:
         some = images[part]
-        if isinstance(self.names, str):
-            raise TypeError(f"{type(self).__name__}.names must be a tuple of names, got the string {self.names!r}")
+        for kind in ("names", "details", "signs"):
+            if isinstance(found := getattr(self, kind), str):
+                raise TypeError(f"{type(self).__name__}.{kind} must be a tuple of names, got the string {found!r}")
         if not self._width():
             raise TypeError(
                 f"{type(self).__name__} has no names: give it one for each number that measure returns, "
@@ -143,11 +144,18 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
             try:
                 row = np.atleast_1d(np.asarray(self.measure(some[position], about), dtype=np.float64))
                 if row.shape != (n_numbers,):
-                    kinds = [("name", True), ("detail", self.details), ("sign", self.signs)]
-                    what = " and ".join(kind for kind, has in kinds if has)
+                    kinds = {"name": self._width(), "detail": len(self.details), "sign": len(self.signs)}
+                    what = " and ".join(f"{kind} ({n})" for kind, n in kinds.items() if n)
                     raise ValueError(
                         f"{type(self).__name__}.measure must return one number per {what}, {n_numbers} in all; "
                         f"it returned shape {row.shape}"
+                    )
+                details = row[self._width() : self._width() + len(self.details)]
+                if np.isinf(details).any():
+                    name = self.details[int(np.isinf(details).argmax())]
+                    raise ValueError(
+                        f"{type(self).__name__}.measure returned infinity for {name!r}; return a number, or NaN where "
+                        "there is none"
                     )
             except Exception as error:  # any error gets the name of the image
                 path = some.paths[position]

@@ -12,6 +12,8 @@ from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
 from memclf.answers.belief import PARTS
 from memclf.cases import Cases
+from memclf.evaluate import Measured
+from memclf.evaluate.describe import describe_model
 from memclf.similarity import RBFSimilarity
 from memclf.similarity.base import inspect
 from memclf.vision.features import ImageFeatures
@@ -157,3 +159,10 @@ def test_trust__feature_inside_a_pipeline__is_asked():
     trusted = similarity.trust(Cases.of(images))
     assert trusted.tolist() == (images.mean(axis=(1, 2, 3)) > 90).tolist()
     assert inspect(similarity, Cases.of(images)).shape == (40, 2)
+
+
+def test_measured__control_of_a_fitted_classifier__is_its_forest(fitted):
+    images, y = pictures(60, 4)
+    control = Measured(fitted)
+    assert (control.predict(images) == y).mean() > 0.9
+    assert describe_model(control).startswith("a forest on the measurements of")

@@ -1,7 +1,7 @@
 """Measuring classifiers that may answer unknown, on one test set or under many conditions."""
 
 from memclf.evaluate.contender import Contender
-from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne, controls_of
+from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne, controls_of
 from memclf.evaluate.describe import list_versions
 from memclf.evaluate.engine import Watcher, evaluate
 from memclf.evaluate.exhibits import write_exhibits
@@ -21,6 +21,7 @@ __all__ = [
     "Condition",
     "Contender",
     "Ensemble",
+    "Measured",
     "ModelId",
     "Results",
     "RiskCoverage",

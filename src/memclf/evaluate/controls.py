@@ -15,6 +15,7 @@ from memclf.answers import Answers
 from memclf.answers.labels import weigh_labels
 from memclf.protocols import gives_probabilities
 from memclf.routing import Routes
+from memclf.similarity.base import inspect
 
 TEMPERATURE = 2.0
 
@@ -123,6 +124,30 @@ class Ensemble(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         return np.mean([each.predict_proba(X) for each in self.classifiers], axis=0)
+
+
+class Measured(ClassifierMixin, BaseEstimator):
+    """The expert's measurements alone: the forest of a memory classifier with `answer="auto"`.
+
+    Parameters
+    ----------
+    memory_classifier : fitted MemoryClassifier
+    """
+
+    def __init__(self, memory_classifier: Any):
+        self.memory_classifier = memory_classifier
+
+    @property
+    def classes_(self) -> Array:
+        return self.memory_classifier.classes_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing to learn: the memory classifier is fitted. Returns self."""
+        return self
+
+    def predict(self, X: Any) -> Array:
+        clf = self.memory_classifier
+        return np.asarray(clf.answer_.measured_.predict(inspect(clf.similarity_, X)))
 
 
 def labels_of_memories(clf: Any, routes: Routes, balance: float = 0.0) -> Array:

@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
 from memclf.classifier import MemoryClassifier
-from memclf.evaluate.controls import Ensemble, SoftenedNetwork, StageOne
+from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne
 from memclf.evaluate.kinds import shorten
 
 # Distribution -> module: versions are told of what is in use.
@@ -46,6 +46,8 @@ def describe_model(estimator: Any) -> str:
         return _describe_memory_classifier(estimator)
     if isinstance(estimator, StageOne):
         return f"stage 1 of {describe_model(estimator.memory_classifier)}"
+    if isinstance(estimator, Measured):
+        return f"a forest on the measurements of {describe_model(estimator.memory_classifier)}"
     if isinstance(estimator, SoftenedNetwork):
         return f"{name_kind(estimator.classifier)}, softened and times the class frequencies"
     if isinstance(estimator, Ensemble):
@@ -85,7 +87,7 @@ def list_settings(estimator: Any) -> dict[str, str]:
     >>> list_settings(LogisticRegression(C=10, n_jobs=2))
     {'C': '10'}
     """
-    if isinstance(estimator, (StageOne, SoftenedNetwork, Ensemble)) or not _has_settings(estimator):
+    if isinstance(estimator, (StageOne, Measured, SoftenedNetwork, Ensemble)) or not _has_settings(estimator):
         return {}  # controls are made from other contenders, which have their own settings
     found: dict[str, str] = {}
     for name, value in _changed(estimator).items():

@@ -20,7 +20,10 @@ from memclf.evaluate.store import BASELINE, ModelId
 
 NEVER = ("majority", "random")
 #: Families of models from simple to complex, by how their names begin. Models that are not listed come before "sturdy".
-SIMPLICITY = (BASELINE, "prior", "stage1", "augmented", "memory", "", "sturdy", "auto", "careful", "ensemble")
+SIMPLICITY = (
+    *(BASELINE, "prior", "stage1", "measured", "augmented"),
+    *("memory", "", "sturdy", "auto", "careful", "ensemble"),
+)
 MEMORY = ("memory", "sturdy", "auto", "careful")
 
 

@@ -44,6 +44,7 @@ STYLES: dict[str, tuple[str, str, str]] = {
     "stage1-paper": ("#c4a15a", "--", "v"),
     "stage1-sturdy": ("#8a6d3b", "--", "^"),
     "stage1-balanced": ("#5c7a29", "--", "<"),
+    "measured": ("#00838f", "--", ">"),
     "prior-balanced": ("#d08bbf", "--", "p"),
     "ensemble": ("#8c5a2b", "--", "d"),
     "prior": ("#b0609a", "--", "P"),

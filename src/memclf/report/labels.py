@@ -19,8 +19,8 @@ MODELS = {
     ),
     "auto": (
         "Auto memory classifier",
-        "graded memories; believes the network, the memories’ labels or both, as held-out and shifted training cases "
-        "teach",
+        "graded memories; believes the network, the memories’ labels, the expert’s measurements or all, as held-out "
+        "and shifted training cases teach",
     ),
     "careful": (
         "Careful memory classifier",
@@ -35,6 +35,7 @@ MODELS = {
         "Stage 1 alone, balanced",
         "the same, but rare classes are weighed up as the sturdy memory classifier does",
     ),
+    "measured": ("Measurements alone", "a forest on all that the expert feature measures; no network, no memories"),
     "ensemble": ("Deep ensemble", "several classifiers like the baseline, whose probabilities are averaged"),
     "prior": ("Baseline × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "prior-balanced": (
@@ -47,7 +48,7 @@ MODELS = {
     ),
 }
 #: Models that the case studies alone have; an evaluation of one's own may use the same names for something else.
-OF_STUDIES = ("memory-paper", "sturdy", "auto", "careful", "augmented", "stage1-paper", "stage1-sturdy")
+OF_STUDIES = ("memory-paper", "sturdy", "auto", "careful", "augmented", "stage1-paper", "stage1-sturdy", "measured")
 #: What is said instead where there is no sturdy memory classifier to be compared with.
 WITHOUT_STURDY = {
     "stage1-balanced": "the same, but rare classes are weighed up",
@@ -68,7 +69,7 @@ SHORT = {
     "prior": "Baseline × frequencies",
 }
 CONTROLS = (
-    *("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced"),
+    *("majority", "stage1", "stage1-paper", "stage1-sturdy", "stage1-balanced", "measured"),
     *("prior", "prior-balanced", "random", "ensemble"),
 )
 

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from memclf._numbers import Array
 from memclf.classifier import MemoryClassifier
-from memclf.evaluate import Contender, Ensemble, StageOne, controls_of
+from memclf.evaluate import Contender, Ensemble, Measured, StageOne, controls_of
 from memclf.exceptions import ModelFolderError
 from memclf.persist import load, save
 from memclf.similarity import RandomSimilarity
@@ -103,8 +103,8 @@ class CellTrainer:
             network, n_train = self.make_network(), len(self.images)
             made = make_variant(variant, self.study, network, self.settings, self.seed, n_train, self.verbose)
             fitted = self.fit_or_load(variant.name, made)
-            if variant.name == "sturdy":
-                self.memories["sturdy"] = fitted
+            if variant.name in ("sturdy", "auto"):
+                self.memories[variant.name] = fitted
             yield self._contender(variant.name, fitted)
         if self.settings.augmented and self.recipe == self.settings.recipes[0]:
             network = self.make_network(self.study.features(self.settings.features[0]))
@@ -115,7 +115,7 @@ class CellTrainer:
 
     def _controls(self) -> Iterator[Contender]:
         """Controls that need no training; those without recipe and backbone need no network."""
-        memory, sturdy = self.memories["memory"], self.memories.get("sturdy")
+        memory, sturdy, auto = (self.memories.get(name) for name in ("memory", "sturdy", "auto"))
         for name, control in controls_of(memory if sturdy is None else sturdy).items():
             if name.startswith("prior"):
                 yield self._contender(name, control)
@@ -124,6 +124,8 @@ class CellTrainer:
             if self.study.graded is not None:
                 yield Contender("stage1-sturdy", StageOne(sturdy), seed=self.seed)
             yield Contender("stage1-balanced", controls_of(sturdy)["stage1-balanced"], seed=self.seed)
+        if auto is not None and auto.answer_.inspects:
+            yield Contender("measured", Measured(auto), seed=self.seed)
         for model in self.models.values():
             yield Contender(model.replace("memory", "stage1"), StageOne(self.memories[model]), seed=self.seed)
 

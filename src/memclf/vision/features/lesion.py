@@ -142,7 +142,7 @@ class LesionFeatures(ImageFeatures):
         return self
 
     def measure(self, image: Pixels, info: Info) -> Array:
-        """Area in pixels (`relate` makes it relative), redness, over-exposure and looks of one lesion."""
+        """Area in pixels (`relate` makes it relative), redness, over-exposure, and looks."""
         sight = self._look(image, info)
         pixels = image[sight.where]
         area = _known_area(info)

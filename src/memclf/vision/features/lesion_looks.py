@@ -1,4 +1,4 @@
-"""How a lesion looks beside the skin around it: lightness, redness, yellowness, and its form."""
+"""How a lesion looks beside the skin around it: its colours and its form."""
 
 from __future__ import annotations
 

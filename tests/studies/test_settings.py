@@ -29,6 +29,8 @@ def test_settings_for__paper_scale__has_the_paper_s_columns():
     assert (leaf.epochs, leaf.batch_size, leaf.lr, leaf.momentum) == (40, 24, 0.01, 0.9)
     assert (leaf.preset, leaf.corrupt_at, leaf.local) == ("authors-299", (1024, 1024), "networks")
     assert leaf.features == ("paper",)
+    assert leaf.literal  # F_d and F_b in relation to the green
+    assert not settings_for("leaf", "full", features=["paper"]).literal
     assert not leaf.uses_folds  # nothing beyond the paper is trained unless it is asked for
     assert settings_for("leaf", "paper", sturdy=True, features=["both"]).uses_folds
     assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
@@ -118,8 +120,10 @@ def test_fingerprint__settings_that_came_later__count_only_if_given():
     known = "15b9a3eb5d79d6c9"  # as it was before they came
     assert settings_for("leaf").fingerprint("x").startswith(known)
     assert settings_for("leaf", device="auto", mixed_precision=False).fingerprint("x").startswith(known)
-    others = [settings_for("leaf", device="cpu"), settings_for("leaf", mixed_precision=True)]
-    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 3
+    others = [
+        settings_for("leaf", **each) for each in ({"device": "cpu"}, {"mixed_precision": True}, {"literal": True})
+    ]
+    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 4
 
 
 def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):

@@ -210,7 +210,7 @@ def conclude(
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
                 seed=settings.seeds[0],
-                paint=(study.features("paper"), painted) if painted else None,
+                paint=(study.features("paper", settings.literal), painted) if painted else None,
             )
         except Exception as error:  # after hours of work a report without pictures is better than none
             progress.say(f"no pictures in the report: {type(error).__name__}: {error}")

@@ -160,6 +160,9 @@ class Settings:
     )
     device: str = _setting("auto", "auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.", network=True, later=True)
     mixed_precision: bool = _setting(False, "Train faster on a GPU, with short numbers.", network=True, later=True)
+    literal: bool = _setting(
+        False, "The paper's leaf feature as printed: in relation to the green, not the leaf.", study="leaf", later=True
+    )
 
     @classmethod
     def about(cls) -> dict[str, About]:

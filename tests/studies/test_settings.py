@@ -143,6 +143,16 @@ def test_fingerprint__textures__depend_on_their_content(tmp_path):
     assert len(prints) == 3
 
 
+def test_digest_textures__frost__depends_on_content_and_not_on_the_folder(tmp_path):
+    prints = []
+    for name, shade in (("a", 200), ("b", 200), ("c", 220)):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (48, 48), (shade, shade, 255)).save(tmp_path / name / "ice.png")
+        prints.append(settings_for("leaf", textures=str(tmp_path / name)).digest_textures())
+    assert prints[0] == prints[1] != prints[2]
+    assert settings_for("leaf", corruptions=["fog"]).digest_textures() is None
+
+
 def test_settings_for__broken_texture__is_an_error_at_once(tmp_path):
     (tmp_path / "ice.jpg").write_bytes(b"no picture")
     with pytest.raises(StudyError, match=r"ice\.jpg"):

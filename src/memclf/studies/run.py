@@ -75,6 +75,7 @@ def run_study(
     try:
         _store_facts(store, settings, study, data, command)
         store.put("data_digest", digest)  # runs on other images are not joined into one table
+        store.put("textures_digest", settings.digest_textures())
         progress.say(f"{study.title}: {data.note}")
         _train_and_evaluate(folder, store, study, data, settings, progress, networks)
         shutil.rmtree(folder / "models" / ".training", ignore_errors=True)

@@ -215,6 +215,17 @@ class Settings:
             files += texture_files(self.textures)[0]
         return files
 
+    def digest_textures(self) -> str | None:
+        """A hash of the photographs that frost is made of; None if there is no frost."""
+        if "frost" not in self.corruptions:
+            return None
+        from memclf.vision.corruptions.textures import texture_files
+
+        found = hashlib.blake2b(digest_size=12)
+        for file in texture_files(self.textures)[0]:
+            found.update(file.read_bytes())
+        return found.hexdigest()
+
     def fingerprint(self, data: str = "") -> str:
         """A hash that is the same for runs whose rows may stand together: same settings, same data."""
         before, about = Settings(study=self.study).as_dict(), self.about()

@@ -7,7 +7,7 @@ import torch
 from memclf.evaluate import Condition, Contender, evaluate
 from memclf.studies import STUDIES, find_study, load_study, settings_for
 from memclf.studies.training import CellTrainer
-from memclf.vision.nets.recipes import RECIPES
+from memclf.vision.nets.recipes import RECIPES, Adversarial, get_recipe
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,9 @@ def test_cell__smallest_scale__trains_and_answers_under_noise(name, recipe, back
     assert settings.cells() == [(recipe, backbone)]
     cell = CellTrainer(find_study(name), train, settings, tmp_path, recipe, backbone, 0)
     similarity = cell.study.similarity(settings.features[0], settings.literal)
-    memory = cell.make_memory(similarity, estimator__checkpoint=None)  # files take longer than such networks
+    short = get_recipe(recipe) if recipe != "adversarial" else Adversarial(steps=1)  # of ten
+    # Without checkpoints: to write files takes longer than to train such networks.
+    memory = cell.make_memory(similarity, estimator__recipe=short, estimator__checkpoint=None)
     memory.fit(train, train.labels)
     contenders = [Contender("baseline", memory.global_), Contender("memory", memory)]
     if recipe == "vanilla":  # feature augmentation is for the first recipe
@@ -71,7 +73,7 @@ def test_cell__smallest_scale__trains_and_answers_under_noise(name, recipe, back
         contenders.append(Contender("augmented", joined.set_params(checkpoint=None).fit(train, train.labels)))
     rows = evaluate(contenders, test, test.labels, [NOISE], study=name, show=False)
     assert len(rows) == 2 * len(contenders)
-    assert (memory.global_.recipe, memory.global_.backbone) == (recipe, backbone)
+    assert (memory.global_.recipe, memory.global_.backbone) == (short, backbone)
     assert len(np.unique(memory.pool_.trained_with)) > 1 or name == "color"
     for each in contenders:
         assert np.isfinite(each.estimator.predict_proba(test)).all()

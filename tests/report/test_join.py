@@ -109,6 +109,80 @@ def test_join__other_images_under_the_same_names__are_refused(runs):
     assert joined.refused == {"b": ["other images or another split"]}
 
 
+ROBUST, PAPER, BOTH = (["robust"], ["paper"], ["robust", "paper"])
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "reasons"),
+    [
+        ({"features": ROBUST}, {"features": PAPER}, ["another expert feature of memory (paper, not robust)"]),
+        ({"features": PAPER}, {"features": BOTH}, ["another expert feature of memory (robust, not paper)"]),
+        (
+            {"features": PAPER},  # of a version without the setting
+            {"features": PAPER, "literal": True},
+            ["another expert feature of memory (paper as printed, not paper)"],
+        ),
+        (
+            {"features": BOTH, "literal": True},
+            {"features": BOTH, "literal": False},
+            ["another expert feature of memory-paper (paper, not paper as printed)"],
+        ),
+        ({"features": ROBUST}, {"features": BOTH}, None),
+        ({"features": ROBUST, "literal": True}, {"features": ROBUST, "literal": False}, None),
+        ({"features": ROBUST}, {}, None),  # an evaluation that notes none
+    ],
+)
+def test_join__expert_features__of_the_same_contender_must_agree(runs, first, other, reasons):
+    same = {"corruptions": ["fog", "snow"], "severities": [1, 5]}
+    joined = join_runs(runs(a={"settings": {**same, **first}}, b={"seeds": (1,), "settings": {**same, **other}}))
+    assert joined.refused == ({} if reasons is None else {"b": reasons})
+    assert not joined.cautions
+
+
+def test_join__third_run_that_fits_the_first_but_not_the_second__is_refused(runs):
+    same = {"corruptions": ["fog", "snow"], "severities": [1, 5]}
+    asked = [{"features": ROBUST}, {"features": BOTH}, {"features": BOTH, "literal": True}]
+    made = runs(**{"abc"[k]: {"seeds": (k,), "settings": {**same, **each}} for k, each in enumerate(asked)})
+    joined = join_runs(made)
+    assert joined.names == ["a", "b"]
+    assert joined.refused == {"c": ["another expert feature of memory-paper (paper as printed, not paper)"]}
+
+
+@pytest.mark.parametrize(
+    ("folders", "digests", "refused"),
+    [
+        ((None, "ice"), (None, None), ["other frost textures (ice, not none)"]),
+        (("ice", "ice"), ("one", "two"), ["other frost textures"]),
+        (("ice", "copy"), ("one", "one"), None),
+        ((None, "originals"), ("one", None), ["other frost textures (originals, not none)"]),
+    ],
+)
+def test_join__frost_textures__are_compared_by_content_where_it_is_noted(runs, folders, digests, refused):
+    same = {"corruptions": ["fog", "snow"], "severities": [1, 5]}
+    made = runs(
+        **{name: {"seeds": (k,), "settings": {**same, "textures": folders[k]}} for k, name in enumerate(("a", "b"))}
+    )
+    for run, digest in zip(made.values(), digests, strict=True):
+        with open_store(run.folder / "results.sqlite") as store:
+            store.put("textures_digest", digest)
+    joined = join_runs({name: Run(run.folder) for name, run in made.items()})
+    assert joined.refused == ({} if refused is None else {"b": refused})
+    assert not joined.cautions
+
+
+def test_compare__other_features_and_textures__are_named_on_the_page(runs, tmp_path):
+    same = {"corruptions": ["fog", "snow"], "severities": [1, 5]}
+    made = runs(
+        a={"settings": {**same, "features": ROBUST}},
+        b={"seeds": (1,), "settings": {**same, "features": PAPER, "textures": "ice"}},
+    )
+    said = []
+    compare([run.folder for run in made.values()], tmp_path / "out", say=said.append)
+    assert any("is not the same picture" in line and "textures" in line for line in said)
+    assert any("same name are not the same" in line and "(paper, not robust)" in line for line in said)
+    assert any("cannot be joined" in line and "frost textures (ice, not none)" in line for line in said)
+
+
 def test_join__other_epochs__is_joined_with_a_caution(runs):
     settings = {"corruptions": ["fog", "snow"], "severities": [1, 5]}
     both = runs(a={"settings": {**settings, "epochs": 2}}, b={"seeds": (1,), "settings": {**settings, "epochs": 9}})

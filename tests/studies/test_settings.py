@@ -29,6 +29,8 @@ def test_settings_for__paper_scale__has_the_paper_s_columns():
     assert (leaf.epochs, leaf.batch_size, leaf.lr, leaf.momentum) == (40, 24, 0.01, 0.9)
     assert (leaf.preset, leaf.corrupt_at, leaf.local) == ("authors-299", (1024, 1024), "networks")
     assert leaf.features == ("paper",)
+    assert leaf.literal  # F_d and F_b in relation to the green
+    assert not settings_for("leaf", "full", features=["paper"]).literal
     assert not leaf.uses_folds  # nothing beyond the paper is trained unless it is asked for
     assert settings_for("leaf", "paper", sturdy=True, features=["both"]).uses_folds
     assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
@@ -118,8 +120,10 @@ def test_fingerprint__settings_that_came_later__count_only_if_given():
     known = "15b9a3eb5d79d6c9"  # as it was before they came
     assert settings_for("leaf").fingerprint("x").startswith(known)
     assert settings_for("leaf", device="auto", mixed_precision=False).fingerprint("x").startswith(known)
-    others = [settings_for("leaf", device="cpu"), settings_for("leaf", mixed_precision=True)]
-    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 3
+    others = [
+        settings_for("leaf", **each) for each in ({"device": "cpu"}, {"mixed_precision": True}, {"literal": True})
+    ]
+    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 4
 
 
 def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):
@@ -137,6 +141,16 @@ def test_fingerprint__textures__depend_on_their_content(tmp_path):
         Image.new("RGB", (48, 48), (shade, shade, 255)).save(tmp_path / "ice.png")
         prints.add(settings_for("leaf", textures=str(tmp_path)).fingerprint())
     assert len(prints) == 3
+
+
+def test_digest_textures__frost__depends_on_content_and_not_on_the_folder(tmp_path):
+    prints = []
+    for name, shade in (("a", 200), ("b", 200), ("c", 220)):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (48, 48), (shade, shade, 255)).save(tmp_path / name / "ice.png")
+        prints.append(settings_for("leaf", textures=str(tmp_path / name)).digest_textures())
+    assert prints[0] == prints[1] != prints[2]
+    assert settings_for("leaf", corruptions=["fog"]).digest_textures() is None
 
 
 def test_settings_for__broken_texture__is_an_error_at_once(tmp_path):

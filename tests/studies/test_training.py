@@ -7,6 +7,7 @@ from sklearn.model_selection import GroupKFold
 from memclf import MemoryClassifier
 from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.training import CellTrainer
+from memclf.studies.variants import ABLATION, STURDY, make_variant
 
 
 def trainer_of(name, folder, asked=None, **options):
@@ -17,10 +18,12 @@ def trainer_of(name, folder, asked=None, **options):
 
 @pytest.mark.slow
 def test_train__paper_feature__replaces_the_robust_one_everywhere(tmp_path):
-    asked = {"features": ["paper"], "sturdy": False, "image_size": (32, 32), "epochs": 1}
+    asked = {"features": ["paper"], "literal": True, "sturdy": False, "image_size": (32, 32), "epochs": 1}
     found = {each.model: each.estimator for each in trainer_of("leaf", tmp_path, asked).train()}
     assert set(found) == {"baseline", "memory", "random", "augmented", "prior", "majority", "stage1"}
     assert found["memory"].similarity_.features_.names == found["augmented"].features_.names == ("F_d", "F_b")
+    assert found["memory"].similarity_.features_.literal
+    assert found["augmented"].features_.literal
     masks = found["memory"].similarity_.features_.masks(load_study(settings_for("leaf", n_train=20, n_test=8)).test[0])
     assert set(masks) == {"leaf", "affected", "green", "brown", "discoloured"}
 
@@ -35,6 +38,17 @@ def test_train__paper_feature__replaces_the_robust_one_everywhere(tmp_path):
 )
 def test_models__features__the_first_is_the_memory_classifier(tmp_path, features, models):
     assert trainer_of("leaf", tmp_path, {"features": features}).models == models
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_leaf_study__literal__is_so_for_memories_graded_ones_and_feature(literal):
+    settings = settings_for("leaf", "quick" if not literal else "paper", features=["paper"])
+    study = find_study("leaf")
+    made = [make_variant(each, study, DummyClassifier(), settings, 0, 50) for each in (STURDY, *ABLATION[:1])]
+    found = [each.similarity.features for each in made]
+    found += [study.features("paper", settings.literal), study.similarity("paper", settings.literal).features]
+    assert [each.literal for each in found] == [literal] * 4
+    assert not study.features("robust", literal).literal  # which has no thresholds of the paper
 
 
 def test_make_network__settings__are_its_parameters(tmp_path):

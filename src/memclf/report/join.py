@@ -26,14 +26,14 @@ SAME = {
     "severities": "severities",
     "preset": "table of severities (preset)",
     "corrupt_at": "size at which corruptions act (corrupt_at)",
-    "textures": "frost textures",
     "n_train": "number of generated training images",
     "n_test": "number of generated test images",
     "patch_size": "patch size",
 }
 # Settings that only say which cells a run fills, or where files are.
-FILLING = ("seeds", "recipes", "backbones", "features", "augmented", "sturdy", "careful", "ablate", "ensemble", "folds")
+FILLING = ("seeds", "recipes", "backbones", "augmented", "sturdy", "careful", "ablate", "ensemble", "folds")
 PLACES = ("data", "split")
+JUDGED = ("features", "literal", "textures")  # by `find_other_features` and `have_other_textures`
 
 
 @dataclass
@@ -59,15 +59,19 @@ class Joined:
 
 
 def join_runs(runs: Mapping[str, Run]) -> Joined:
-    """Join runs to the first one.
+    """Join runs to the first one, and to those that were joined before.
 
     A cell that is in several runs is taken from the first of them. Models of a later run are added to it if the
     baselines of both gave the same answers: then it is the same network.
     """
-    names = list(runs)
-    first = runs[names[0]]
-    refused = {name: reasons for name in names[1:] if (reasons := find_differences(first, runs[name]))}
-    fitting = {name: run for name, run in runs.items() if name not in refused}
+    fitting: dict[str, Run] = {}
+    refused: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        if reasons := next((each for fits in fitting.values() if (each := find_differences(fits, run))), []):
+            refused[name] = reasons
+        else:
+            fitting[name] = run
+    first = next(iter(fitting.values()))
     cautions = name_other_settings(fitting)
     store = _new_store(fitting)
     taken: dict[ModelId, str] = {}
@@ -110,7 +114,35 @@ def find_differences(first: Run, other: Run) -> list[str]:
         mine, theirs = (run.settings.get(key) for run in (first, other))
         if mine != theirs and not (isinstance(mine, list) and isinstance(theirs, list) and set(mine) == set(theirs)):
             found.append(f"other {label} ({_show(theirs)}, not {_show(mine)})")
-    return found
+    if have_other_textures(first, other):
+        mine, theirs = (_show(run.settings.get("textures")) for run in (first, other))
+        found.append("other frost textures" + (f" ({theirs}, not {mine})" if mine != theirs else ""))
+    return found + find_other_features(first, other)
+
+
+def have_other_textures(first: Run, other: Run) -> bool:
+    """Whether frost is made of other photographs.
+
+    Where a run noted no hash of them, the names of the folders are compared.
+    """
+    one, two = (run.about["textures_digest"] for run in (first, other))
+    if one is None or two is None:
+        one, two = (run.settings.get("textures") for run in (first, other))
+    return bool(one != two)
+
+
+def find_other_features(first: Run, other: Run) -> list[str]:
+    """Contenders that have the same name in both runs and another expert feature, in words."""
+    mine, theirs = _name_features(first), _name_features(other)
+    shared = [name for name in mine if name in theirs and mine[name] != theirs[name]]
+    return [f"another expert feature of {name} ({theirs[name]}, not {mine[name]})" for name in shared]
+
+
+def _name_features(run: Run) -> dict[str, str]:
+    """The expert features of the paper's memory classifiers; all others have that of memory."""
+    printed = " as printed" if run.settings.get("literal") else ""
+    names = [f"{name}{printed}" if name == "paper" else str(name) for name in run.settings.get("features") or ()]
+    return {"memory" if not k else f"memory-{name.split()[0]}": name for k, name in enumerate(names)}
 
 
 def name_other_settings(runs: Mapping[str, Run]) -> list[str]:
@@ -119,7 +151,7 @@ def name_other_settings(runs: Mapping[str, Run]) -> list[str]:
     lines = []
     for key in known:
         values = {name: _show(run.settings.get(key)) for name, run in runs.items()}
-        if key not in (*SAME, *FILLING) and len(set(values.values())) > 1:
+        if key not in (*SAME, *FILLING, *JUDGED) and len(set(values.values())) > 1:
             told = ", ".join(f"{value} in {name}" for name, value in values.items())
             digests = {run.about["data_digest"] for run in runs.values()}
             if key in PLACES and len(digests) == 1 and None not in digests:

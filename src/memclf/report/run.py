@@ -31,6 +31,7 @@ ABOUT = (
         "seconds",
         "data",
         "data_digest",
+        "textures_digest",
         "models",
         "training_labels",
         "corruption_labels",

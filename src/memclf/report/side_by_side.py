@@ -10,7 +10,7 @@ from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
 from memclf.report import beside_paper, captions, contenders, findings, formats, page
 from memclf.report.beside_paper import paper_gain
 from memclf.report.contents import show_value
-from memclf.report.join import Joined, join_runs
+from memclf.report.join import Joined, find_other_features, have_other_textures, join_runs
 from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
 from memclf.report.section import Block, Code, Heading, Section, Text
@@ -31,7 +31,7 @@ def write_comparison(folders: Sequence[Path], out: Path, say: Callable[[str], ob
     runs = dict(zip(name_folders(folders), map(Run, folders), strict=True))
     notices = compare_conditions(runs)  # first: it restricts all means to the shared conditions
     joined = join_runs(runs)
-    notices = [*compare_cases(runs), *notices, *compare_making(runs), *name_refused(joined)]
+    notices = [*compare_cases(runs), *notices, *compare_making(runs), *compare_features(runs), *name_refused(joined)]
     settings, everyone = differing(runs), models(runs)
     commands: list[Block] = []
     for name, run in runs.items():
@@ -104,9 +104,20 @@ def compare_conditions(runs: dict[str, Run]) -> list[Text]:
 def compare_making(runs: dict[str, Run]) -> list[Text]:
     """Whether a corruption and severity means the same picture everywhere."""
     made = {key: {str(run.settings[key]) for run in runs.values() if key in run.settings} for key in MAKING}
+    first, *others = runs.values()
     differ = [key for key, values in made.items() if len(values) > 1]
+    differ += ["textures"] if any(have_other_textures(first, other) for other in others) else []
     lead = "The same corruption and severity is not the same picture in these runs."
     return [Text(f"They differ in {formats.join_words(differ)}.", lead, style="alert")] if differ else []
+
+
+def compare_features(runs: dict[str, Run]) -> list[Text]:
+    """Whether a memory classifier of the same name rests on the same expert feature everywhere."""
+    (start, first), *others = runs.items()
+    found = {name: find_other_features(first, run) for name, run in others if run.study == first.study}
+    lines = [f"{name}: {formats.join_words(reasons)}." for name, reasons in found.items() if reasons]
+    lead = "Memory classifiers of the same name are not the same in these runs."
+    return [Text(f"As compared with {start}:", lead, lines, "alert")] if lines else []
 
 
 def name_refused(joined: Joined) -> list[Text]:
@@ -114,7 +125,7 @@ def name_refused(joined: Joined) -> list[Text]:
     if not joined.refused or not joined.run.published:
         return []
     lines = [f"{name}: {formats.join_words(reasons)}." for name, reasons in joined.refused.items()]
-    text = f"The tables that join runs are without these, as compared with {joined.names[0]}:"
+    text = f"The tables that join runs are without these, which do not fit {formats.join_words(joined.names)}:"
     return [Text(text, "Some runs cannot be joined.", lines, "alert")]
 
 

@@ -61,11 +61,11 @@ def describe_source(folder: Path, faces: list[str]) -> tuple[str, str]:
     return "real", f"lesions in {folder}"
 
 
-def features(name: str) -> Any:
+def features(name: str, literal: bool = False) -> Any:
     return vision.features.LesionFeatures()
 
 
-def similarity(name: str) -> Any:
+def similarity(name: str, literal: bool = False) -> Any:
     return TreeSimilarity(features=features(name))
 
 

@@ -32,11 +32,11 @@ def load(settings: Settings) -> StudyData:
     )
 
 
-def features(name: str) -> Any:
+def features(name: str, literal: bool = False) -> Any:
     return vision.features.PatchColour(method=name)
 
 
-def similarity(name: str) -> Any:
+def similarity(name: str, literal: bool = False) -> Any:
     return FunctionSimilarity(vision.features.same_colour, batched=True, features=features(name))
 
 

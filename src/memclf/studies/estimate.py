@@ -113,7 +113,7 @@ def _memories(study: Study, settings: Settings, n_train: float) -> float:
     if study.graded is None:
         return 0.0
     graded = [each for each in asked_variants(settings) if each.graded]
-    return len(graded) * study.graded(settings.features[0], int(n_train))[1]["n_memories"]
+    return len(graded) * study.graded(settings.features[0], int(n_train), settings.literal)[1]["n_memories"]
 
 
 def _bytes(images: ImageCollection) -> float:
@@ -145,7 +145,7 @@ def _try_network(settings: Settings, recipe: str, backbone: str, images: ImageCo
 
 def _try_description(study: Study, settings: Settings, images: ImageCollection) -> float:
     """Seconds that the expert features take for an image."""
-    features = [study.features(name) for name in settings.features]
+    features = [study.features(name, settings.literal) for name in settings.features]
     for each in features:
         each.fit(images[:1])
         each.transform(images[:1])  # which loads what it needs

@@ -55,16 +55,18 @@ def load(settings: Settings) -> StudyData:
     return StudyData(train, test, make, source, note=f"{note}; {describe_corruptions(settings)}.")
 
 
-def features(name: str) -> Any:
-    return vision.features.LeafColours(method="taught" if name == "robust" else "paper")
+def features(name: str, literal: bool = False) -> Any:
+    if name == "robust":
+        return vision.features.LeafColours()
+    return vision.features.LeafColours(method="paper", literal=literal)
 
 
-def similarity(name: str) -> Any:
-    return TreeSimilarity(features=features(name))
+def similarity(name: str, literal: bool = False) -> Any:
+    return TreeSimilarity(features=features(name, literal))
 
 
-def graded(name: str, n: int) -> tuple[Any, dict[str, Any]]:
-    return RankSimilarity(features=features(name)), {"n_memories": graded_memories(n)}
+def graded(name: str, n: int, literal: bool = False) -> tuple[Any, dict[str, Any]]:
+    return RankSimilarity(features=features(name, literal)), {"n_memories": graded_memories(n)}
 
 
 def graded_memories(n: int) -> int:
@@ -164,6 +166,7 @@ LEAF = Study(
         "full": {"image_size": (128, 256), "n_train": 1400, "n_test": 350},
         "paper": {
             "features": ("paper",),
+            "literal": True,
             "preset": "authors-299",
             "corrupt_at": (1024, 1024),
             "n_train": 1400,

@@ -75,6 +75,7 @@ def run_study(
     try:
         _store_facts(store, settings, study, data, command)
         store.put("data_digest", digest)  # runs on other images are not joined into one table
+        store.put("textures_digest", settings.digest_textures())
         progress.say(f"{study.title}: {data.note}")
         _train_and_evaluate(folder, store, study, data, settings, progress, networks)
         shutil.rmtree(folder / "models" / ".training", ignore_errors=True)
@@ -210,7 +211,7 @@ def conclude(
                 make=lambda condition: data.make(*condition),
                 train=(data.train, data.train.labels),
                 seed=settings.seeds[0],
-                paint=(study.features("paper"), painted) if painted else None,
+                paint=(study.features("paper", settings.literal), painted) if painted else None,
             )
         except Exception as error:  # after hours of work a report without pictures is better than none
             progress.say(f"no pictures in the report: {type(error).__name__}: {error}")

@@ -160,6 +160,9 @@ class Settings:
     )
     device: str = _setting("auto", "auto (a GPU if there is one), cpu, cuda, cuda:1 or mps.", network=True, later=True)
     mixed_precision: bool = _setting(False, "Train faster on a GPU, with short numbers.", network=True, later=True)
+    literal: bool = _setting(
+        False, "The paper's leaf feature as printed: in relation to the green, not the leaf.", study="leaf", later=True
+    )
 
     @classmethod
     def about(cls) -> dict[str, About]:
@@ -211,6 +214,17 @@ class Settings:
 
             files += texture_files(self.textures)[0]
         return files
+
+    def digest_textures(self) -> str | None:
+        """A hash of the photographs that frost is made of; None if there is no frost."""
+        if "frost" not in self.corruptions:
+            return None
+        from memclf.vision.corruptions.textures import texture_files
+
+        found = hashlib.blake2b(digest_size=12)
+        for file in texture_files(self.textures)[0]:
+            found.update(file.read_bytes())
+        return found.hexdigest()
 
     def fingerprint(self, data: str = "") -> str:
         """A hash that is the same for runs whose rows may stand together: same settings, same data."""

@@ -72,15 +72,15 @@ class Study:
         The question of the study, as one sentence for its report.
     load : function of Settings
         Returns the images, real or generated.
-    features : function of a feature's name
+    features : function of a feature's name and `Settings.literal`
         The expert feature of that name; it is also joined to networks ("feature augmentation").
-    similarity : function of a feature's name
+    similarity : function of a feature's name and `Settings.literal`
         The expert's similarity, found with that feature.
     scales : dict
         Scale -> the settings that this study has there, beside those that every study has (`SCALES`).
     feature_names : tuple of str
         The features there are: "robust", and "paper" where the paper's is another one.
-    graded : function of a feature's name and the number of training images, or None
+    graded : function of a feature's name, the number of training images and `Settings.literal`, or None
         The expert's similarity as a matter of degree, and parameters of a memory classifier that place many memories
         along it. None where that does not help.
     published : tuple of str
@@ -97,11 +97,11 @@ class Study:
     title: str
     question: str
     load: Callable[[Settings], StudyData]
-    features: Callable[[str], Any]
-    similarity: Callable[[str], Any]
+    features: Callable[..., Any]
+    similarity: Callable[..., Any]
     scales: Mapping[str, Mapping[str, Any]]
     feature_names: tuple[str, ...] = ("robust", "paper")
-    graded: Callable[[str, int], tuple[Any, dict[str, Any]]] | None = None
+    graded: Callable[..., tuple[Any, dict[str, Any]]] | None = None
     published: tuple[str, ...] = ()
     other_names: tuple[str, ...] = ()
     generated_note: str = ""
@@ -154,7 +154,10 @@ def make_corrupted(test: ImageCollection, settings: Settings) -> Callable[[str, 
 
 def describe_feature(settings: Settings) -> str:
     """That memories rest on the paper's own expert feature, in words; else ""."""
-    return "" if settings.features[0] == "robust" else "; memories are found with the paper's own expert feature"
+    if settings.features[0] == "robust":
+        return ""
+    how = ", as fractions of the green pixels as printed" if settings.literal else ""
+    return f"; memories are found with the paper's own expert feature{how}"
 
 
 def describe_corruptions(settings: Settings) -> str:

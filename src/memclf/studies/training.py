@@ -90,7 +90,7 @@ class CellTrainer:
     def train(self) -> Iterator[Contender]:
         """Yield the contenders of this cell, those that need training first."""
         for feature, model in self.models.items():
-            clf = self.fit_or_load(model, self.make_memory(self.study.similarity(feature)))
+            clf = self.fit_or_load(model, self.make_memory(self.study.similarity(feature, self.settings.literal)))
             self.memories[model] = clf
             if model == "memory":
                 yield self._contender("baseline", clf.global_)
@@ -107,7 +107,7 @@ class CellTrainer:
                 self.memories[variant.name] = fitted
             yield self._contender(variant.name, fitted)
         if self.settings.augmented and self.recipe == self.settings.recipes[0]:
-            network = self.make_network(self.study.features(self.settings.features[0]))
+            network = self.make_network(self.study.features(self.settings.features[0], self.settings.literal))
             yield self._contender("augmented", self.fit_or_load("augmented", network))
         if self.settings.ensemble > 1:
             yield self._contender("ensemble", Ensemble([clf.global_, *self._further_networks()]))

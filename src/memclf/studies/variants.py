@@ -97,9 +97,9 @@ def make_variant(
 ) -> MemoryClassifier:
     """A memory classifier beyond the paper's, not fitted, for `n_train` training images."""
     feature = settings.features[0]
-    similarity: Any = study.similarity(feature)
+    similarity: Any = study.similarity(feature, settings.literal)
     graded: dict[str, Any] = {}
     if variant.graded and study.graded is not None:
-        similarity, graded = study.graded(feature, n_train)
+        similarity, graded = study.graded(feature, n_train, settings.literal)
     parameters = {"cv": settings.folds, **graded, **variant.parameters}
     return make_memory_classifier(similarity, network, settings, seed, verbose, **parameters)

@@ -130,7 +130,7 @@ def _take(images: ImageCollection) -> ImageCollection:
 
 
 def _try_network(settings: Settings, recipe: str, backbone: str, images: ImageCollection, codes: Any) -> Speed:
-    parameters = {**settings.network_parameters(settings.backbones[0]), "epochs": EPOCHS, "local_epochs": EPOCHS}
+    parameters = {**settings.network_parameters(backbone), "epochs": EPOCHS, "local_epochs": EPOCHS}
     if parameters["pretrained"] is True:  # fetching weights takes long, and speed does not depend on them
         parameters["pretrained"] = None
     with warnings.catch_warnings():

@@ -203,5 +203,5 @@ def test_wrong_detectors_are_named():
     assert detector_for(None) is None
     with pytest.raises(ValueError, match="competence must be None, one of 'mahalanobis'.*got 'magic'"):
         detector_for("magic")
-    with pytest.raises(ValueError, match="numbers without gaps"):
+    with pytest.raises(ValueError, match="these have gaps; fill them in a step before it"):
         embed(LogisticRegression(), np.array([[1.0, np.nan]]))

@@ -196,7 +196,8 @@ def embed(estimator: Any, X: Any) -> Array | None:
         if estimator is None:  # a constant, which takes cases with gaps
             return None
         raise ValueError(
-            "competence looks at numbers without gaps; make the estimator a pipeline whose first step fills them"
+            "competence looks at the numbers that the last step of the estimator gets, and these have gaps; fill "
+            "them in a step before it, or give the answer rule competence=None"
         )
     return R if R.ndim == 2 else None
 

@@ -181,7 +181,10 @@ def test_corrupt__wrong_arguments__are_explained(folder, tmp_path):
     assert "severity must be 1, 2, 3, 4 or 5, got 6" in run(folder, "--out", out, "--severity", 6).output
     assert "there is no folder" in run(tmp_path / "nothing", "--out", out).output
     assert "the next run would corrupt" in run(folder, "--out", folder / "out").output
-    assert "texture_dir must be a folder" in run(folder, "--out", out, "--texture-dir", tmp_path / "nothing").output
+    assert (
+        "textures of frost must be images in a folder"
+        in run(folder, "--out", out, "--texture-dir", tmp_path / "nothing").output
+    )
     for arguments in ([folder], ["--out", out], [folder, "--sheet", folder, "--out", out]):
         shown = run(*arguments)
         assert shown.exit_code == 2

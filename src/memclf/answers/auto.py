@@ -108,6 +108,11 @@ class AutoAnswer(ProductAnswer):
         """Whether the expert's measurements are believed."""
         return vars(self).get("measured_") is not None
 
+    @property
+    def describes(self) -> bool:  # type: ignore[override]
+        """Whether measurements or the labels of several memories are believed."""
+        return self.inspects or ("belief_" in vars(self) and self.belief_.closeness < NEVER)
+
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
         detector_for(self.competence)

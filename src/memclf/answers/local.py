@@ -30,7 +30,9 @@ class LocalAnswer(BaseEstimator):
     needs_global : bool
         Whether the rule asks the global classifier, so that there must be one.
     inspects : bool
-        Whether the rule looks at what the expert's features measure, as the similarity does.
+        Whether the rule believes what the expert's features measure.
+    describes : bool
+        Whether the rule looks at cases as the similarity does: they are then described once for both.
     versions : int
         Changed versions of every held-out case that the rule learns from, where cases can be changed.
     strong : bool
@@ -45,6 +47,7 @@ class LocalAnswer(BaseEstimator):
     needs_probabilities = False
     needs_global = False
     inspects = False
+    describes = False
     versions = 0
     strong = False
     balance = 0.0

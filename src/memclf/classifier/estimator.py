@@ -333,7 +333,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         containers.check_columns(self, cases.data)
         answering = (*self.estimators_, self.global_, self.fallback_)
         shared = share_first_step(answering, list_first_steps(self.similarity_))
-        return cases.remembering() if shared or self.answer_.inspects else cases
+        return cases.remembering() if shared or self.answer_.describes else cases
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not.

@@ -32,7 +32,7 @@ ESTIMATORS = [
         start="global",
         random_state=0,
     ),
-    MemoryClassifier(answer="auto", fallback="nearest"),
+    MemoryClassifier(answer="auto", fallback="nearest", cv=2),
     MemoryClassifier(threshold=0.9, answer="labels", fallback="nearest"),
     MemorySelector(),
     MemorySelector(GowerSimilarity(), cover="random", random_state=0),

@@ -32,7 +32,6 @@ ESTIMATORS = [
         start="global",
         random_state=0,
     ),
-    MemoryClassifier(answer="auto", fallback="nearest", cv=2),
     MemoryClassifier(threshold=0.9, answer="labels", fallback="nearest"),
     MemorySelector(),
     MemorySelector(GowerSimilarity(), cover="random", random_state=0),
@@ -58,11 +57,15 @@ def expected_failures(estimator):
     return {}
 
 
-@pytest.mark.slow  # auto, which is checked always, is a product that learns more
-@parametrize_with_checks(
-    [MemoryClassifier(answer="product", fallback="nearest")], expected_failed_checks=expected_failures
-)
-def test_scikit_learn_finds_nothing_wrong_with_the_product(estimator, check):
+LEARNING = [
+    MemoryClassifier(answer="product", fallback="nearest"),
+    MemoryClassifier(answer="auto", fallback="nearest", cv=2),
+]
+
+
+@pytest.mark.slow  # each of hundreds of fits is several
+@parametrize_with_checks(LEARNING, expected_failed_checks=expected_failures)
+def test_scikit_learn_finds_nothing_wrong_with_rules_that_learn(estimator, check):
     run(estimator, check)
 
 
@@ -86,7 +89,7 @@ def test_every_estimator_of_the_package_is_checked():
     assert estimators - checked == {similarity.Similarity, similarity.RandomSimilarity}
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: repr(each)[:40])
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, *LEARNING], ids=lambda each: repr(each)[:40])
 def test_every_fitted_attribute_is_documented(estimator):
     import numpy as np
     from sklearn.datasets import make_blobs

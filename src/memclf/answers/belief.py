@@ -122,8 +122,9 @@ def read_description(opinions: Opinions, belief: Belief) -> Array:
     """What the description says: labels of the nearest memory, of all, or measurements."""
     if belief.measured and opinions.measured is not None:
         return opinions.measured
-    nearest_alone = belief.closeness == NEVER or opinions.nearby is None
-    return opinions.memory if nearest_alone or opinions.nearby is None else opinions.nearby[belief.closeness]
+    if belief.closeness == NEVER or opinions.nearby is None:
+        return opinions.memory
+    return opinions.nearby[belief.closeness]
 
 
 def _ratios(opinions: Opinions, belief: Belief) -> tuple[Array, Array]:

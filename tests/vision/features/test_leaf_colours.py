@@ -13,7 +13,14 @@ from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import LeafColours
 from memclf.vision.features.leaf_augment import order_of_showing, prepare
-from memclf.vision.features.leaf_light import noise_of, remove_dirt, remove_impulses, remove_noise, work_size
+from memclf.vision.features.leaf_light import (
+    dull_background,
+    noise_of,
+    remove_dirt,
+    remove_impulses,
+    remove_noise,
+    work_size,
+)
 from memclf.vision.features.leaf_net import chances, load_shipped
 
 GREEN, BROWN = (72, 118, 42), (128, 72, 34)
@@ -122,7 +129,23 @@ def test_background_made_vivid_by_saturation__is_no_symptom():
     hsv[:, :, 1] = np.minimum(255, 20 * hsv[:, :, 1].astype(int))  # as the strongest saturate
     vivid = cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
     assert vivid[:8].min() < 100  # the background is
-    assert LeafColours().transform([vivid])[0, 0] == pytest.approx(share_of(labels), abs=0.04)
+    assert LeafColours().transform([vivid])[0, 0] == pytest.approx(share_of(labels), abs=0.01)
+
+
+def test_dull_background__vivid_border__turns_grey_and_what_is_darker_keeps_its_colour():
+    x = np.full((64, 128, 3), (1.0, 0.8, 0.2), dtype=np.float32)
+    x[16:48, 16:112] = 0.2, 0.5, 0.1
+    dulled = dull_background(x)
+    assert_allclose(np.ptp(dulled[:8], axis=2), 0, atol=1e-6)
+    assert_allclose(dulled[32, 64], (0.2, 0.5, 0.1), atol=1e-6)
+
+
+def test_dull_background__pale_border_or_bright_middle__nothing_changes():
+    pale = np.full((64, 128, 3), (0.9, 0.88, 0.85), dtype=np.float32)
+    lamp = np.full((64, 128, 3), (0.3, 0.2, 0.1), dtype=np.float32)
+    lamp[8:-8, 8:-8] = 0.9, 0.8, 0.7
+    for picture in (pale, lamp):
+        assert_array_equal(dull_background(picture), picture)
 
 
 def test_a_picture_without_a_leaf_has_defined_numbers():

@@ -1,5 +1,8 @@
 """Devices and mixed precision, as far as a processor can show them."""
 
+import platform
+import resource
+
 import numpy as np
 import pytest
 import torch
@@ -99,3 +102,24 @@ class Stop(Callback):
     def on_epoch_begin(self, net, **kwargs):
         if len(net.history) == 3:
             raise KeyboardInterrupt
+
+
+def pages_cleared():
+    """How many pages the system had to clear for twenty arrays of 64 MB, one after the other."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        torch.empty(2**24).fill_(1.0)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told to keep memory")
+def test_reuse_memory__arrays_one_after_the_other__are_the_same_memory():
+    with devices.reuse_memory("cpu"):
+        inside = pages_cleared()
+    assert inside < pages_cleared() / 4
+
+
+def test_reuse_memory__gpu__changes_nothing(monkeypatch):
+    monkeypatch.setattr(devices.ctypes, "CDLL", lambda name: pytest.fail("asked for the library of C"))
+    with devices.reuse_memory("cuda"):
+        pass

@@ -1,10 +1,18 @@
-"""Where networks are trained: a processor or a GPU, and in which precision."""
+"""Where networks are trained: a processor or a GPU, its precision and its memory."""
 
 from __future__ import annotations
+
+import ctypes
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
 AMPERE = 8  # compute capability from which GPUs of Nvidia compute in bfloat16
+TRIM, MMAP = -1, -3  # parameters of mallopt(3)
+LARGEST = 2**30  # bytes; no layer of a batch needs more
+USUAL = 2**25  # bytes; the most that glibc raises its own limit to
 
 
 def find_device(name: str) -> str:
@@ -40,3 +48,25 @@ def half_precision(device: str) -> torch.dtype | None:
     if torch.device(device).type != "cuda":
         return None
     return torch.bfloat16 if torch.cuda.get_device_capability(device)[0] >= AMPERE else torch.float16
+
+
+@contextmanager
+def reuse_memory(device: str) -> Iterator[None]:
+    """Let a processor's training steps reuse the memory of the steps before.
+
+    glibc returns large arrays to the system at once, and the system clears them page by page for the next step. That
+    was a third of the processor time of a training step. Afterwards, free memory is returned. Other devices and other
+    libraries of C stay as they are.
+    """
+    if torch.device(device).type != "cpu" or platform.libc_ver()[0] != "glibc":
+        yield
+        return
+    library = ctypes.CDLL(None)
+    library.mallopt(MMAP, LARGEST)
+    library.mallopt(TRIM, LARGEST)
+    try:
+        yield
+    finally:
+        library.mallopt(MMAP, USUAL)
+        library.mallopt(TRIM, 2 * USUAL)
+        library.malloc_trim(0)

@@ -18,6 +18,7 @@ from memclf._numbers import Array
 from memclf._progress import is_shown, say
 from memclf.vision.nets.checkpoint import Checkpoint, epochs_of, fingerprint
 from memclf.vision.nets.data import Examples
+from memclf.vision.nets.devices import reuse_memory
 from memclf.vision.nets.network import Network
 from memclf.vision.nets.recipes import Recipe
 from memclf.vision.nets.schedules import SCHEDULES
@@ -99,7 +100,7 @@ def run(plan: Plan, examples: Examples, held_out: Examples | None) -> list[dict[
         half=plan.half,
         verbose=0,
     )
-    with own_randomness(plan.device), _freeze_backbone(plan):
+    with own_randomness(plan.device), reuse_memory(plan.device), _freeze_backbone(plan):
         net.initialize()
         finished = checkpoint is not None and checkpoint.restore(net)
         if len(net.history) and not finished:

@@ -15,7 +15,8 @@ from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
 from memclf.answers.base import HeldOut, Opinions
-from memclf.answers.belief import PARTS, Belief, Sample, Trial, Worth, _Together, choose, learn_belief, try_beliefs
+from memclf.answers.belief import PARTS, Belief, Sample, _Together, learn_belief
+from memclf.answers.choice import Trial, Worth, choose, try_beliefs
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, split_by_memories

@@ -25,12 +25,11 @@ from memclf.answers.belief import (
     NEVER,
     PARTS,
     Sample,
-    choose,
     learn_belief,
     mix_classifiers,
     read_description,
-    try_beliefs,
 )
+from memclf.answers.choice import choose, try_beliefs
 from memclf.answers.local import list_classes, name_classifier
 from memclf.answers.measured import ask_measured, fit_measured
 from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange

@@ -209,9 +209,17 @@ HEAVY = ("torch", "torchvision", "cv2", "matplotlib", "skops", "typer")
 
 
 def test_importing_memclf_leaves_heavy_packages_alone():
-    code = f"import sys, memclf; print([name for name in {HEAVY} if name in sys.modules])"
+    used = "memclf.Cases, memclf.MemoryClassifier, memclf.select_memories, memclf.similarity"
+    code = f"import sys, memclf; print('numpy' in sys.modules); {used}; print([n for n in {HEAVY} if n in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
+    assert shown.stdout.split() == ["False", "[]"]
+
+
+def test_public_names_are_found_and_others_are_errors():
+    assert [name for name in memclf.__all__ if getattr(memclf, name).__name__ != name] == []
+    assert {*memclf.__all__} <= {*dir(memclf)}
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        memclf.nothing  # noqa: B018
 
 
 BASE_ONLY = """

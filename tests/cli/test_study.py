@@ -6,10 +6,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from memclf.cli import app
+from memclf.cli.main import load_command
 from memclf.cli.study import read_options
 from memclf.studies import STUDIES, Settings
 from memclf.studies.estimate import Estimate
@@ -24,7 +24,7 @@ OPTIONS = {
 
 
 def command():
-    return typer.main.get_command(app).commands["study"]
+    return load_command("study")
 
 
 def test_study_options__settings__each_has_its_own():

@@ -43,6 +43,14 @@ class Row(NamedTuple):
     is_item: bool
 
 
+class Usage(NamedTuple):
+    """What a store holds: entries, their bytes, and when any of them was last used (seconds since 1970)."""
+
+    entries: int
+    bytes: int
+    last_used: float | None
+
+
 class Store:
     """Rows of numbers in a folder, by name. Many processes may read and write at the same time.
 
@@ -106,6 +114,31 @@ class Store:
 
         if sized:
             self._run(write)
+
+    def usage(self) -> Usage:
+        """How much is stored. A folder without a file holds nothing, and none is made."""
+        found = [Usage(0, 0, None)]
+
+        def read(connection: sqlite3.Connection) -> None:
+            row = connection.execute("SELECT count(*), total(size), max(used) FROM entries").fetchone()
+            found[0] = Usage(row[0], int(row[1]), row[2])
+
+        if self.file.is_file():
+            self._run(read)
+        return found[0]
+
+    def clear(self) -> Usage:
+        """Remove all entries, and return how much they were. Other processes go on and store anew."""
+        removed = self.usage()
+
+        def remove(connection: sqlite3.Connection) -> None:
+            with _writing(connection):
+                connection.execute("DELETE FROM entries")
+            connection.execute("VACUUM")
+
+        if removed.entries:
+            self._run(remove)
+        return removed
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         (total,) = connection.execute("SELECT size FROM total").fetchone()

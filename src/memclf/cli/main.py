@@ -26,6 +26,11 @@ COMMANDS = {
     ),
     "corrupt": ("memclf.cli.corrupt", "corrupt", "Write corrupted copies of a folder of images."),
     "inspect": ("memclf.cli.model", "inspect_model", "Show what a model folder holds, without running any of it."),
+    "cache": (
+        "memclf.cli.cache",
+        "cache",
+        "Show how many descriptions and embeddings a cache folder keeps, or clear it.",
+    ),
     "bound": (
         "memclf.cli.bound",
         "bound",

@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a store holds: entries, their bytes, and when any of them was last used (seconds since 1970)."""
+    """Entries of a store, their bytes, and when one was last used (seconds since 1970)."""
 
     entries: int
     bytes: int

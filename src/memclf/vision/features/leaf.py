@@ -227,7 +227,7 @@ def signs_of(image: Pixels, chances: Array, leaf: Mask) -> tuple[float, float, f
 
 
 def _median_colour(image: Array, mask: Mask) -> Array:
-    """The median of each channel inside a mask, from 0 to 1, by counting: many pixels have few values."""
+    """The median of each channel inside a mask, from 0 to 1, by counting pixels of each value."""
     n = np.count_nonzero(mask)
     middle = [(n - 1) // 2, n // 2]  # the same one twice if n is odd
     medians = []

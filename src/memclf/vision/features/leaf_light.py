@@ -111,7 +111,7 @@ def dull_background(x: Array) -> Array:
 
 
 def _over_channels(pick: np.ufunc, x: Array) -> Array:
-    """The largest or smallest channel of each pixel; numpy's reduction is slow along an axis of three."""
+    """The largest or smallest channel of each pixel; reductions along so short an axis are slow."""
     return np.asarray(pick(pick(x[..., 0], x[..., 1]), x[..., 2]))
 
 

@@ -19,8 +19,8 @@ from memclf.local.competence import DETECTORS, Calibration
 from memclf.local.pool import Pool
 from memclf.memory import MemorySelector
 from memclf.memory.result import MemorySearchResult, Round
-from memclf.persist.trust import FEATURES
 from memclf.similarity import REGISTRY as SIMILARITIES
+from memclf.vision.features import FEATURES
 
 MODELS = (MemoryClassifier, MemorySelector)
 NETWORK = "ImageClassifier"  # can be saved by itself as well

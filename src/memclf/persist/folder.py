@@ -118,7 +118,7 @@ def load(
         Functions to use in place of those that the model names, whether or not their source has changed:
         ``{"mylab.alike": alike}``.
     """
-    trusted = list(trusted) if not isinstance(trusted, str) else trusted
+    trusted = [references.as_function(each) for each in trusted] if not isinstance(trusted, str) else trusted
     allowed = list_trusted(trusted)
     given = references.collect_functions(functions, trusted)
     folder = Path(folder)

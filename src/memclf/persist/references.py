@@ -22,10 +22,15 @@ def is_function(value: Any) -> bool:
     return inspect.isroutine(value) or isinstance(value, (np.ufunc, functools.partial))
 
 
+def as_function(value: Any) -> Any:
+    """The function behind an object that a decorator put in its place; other values as they are."""
+    return value if is_function(value) else inspect.unwrap(value)
+
+
 def make_reference(function: Any) -> dict[str, Any]:
     """Import path and source hash; an error if the function could not be found again."""
     module, name = find_home(function)
-    if "<" in name or resolve(module, name, load=False) is not function:
+    if "<" in name or as_function(resolve(module, name, load=False)) is not function:
         raise ModelFolderError(
             f"the function {function!r} cannot be found again by name, so a model with it cannot be saved: define it "
             "with def at the top level of a module (not as a lambda or inside another function)"
@@ -47,14 +52,14 @@ def find_function(wanted: Mapping[str, Any], trusted: set[str], given: Mapping[s
     module, name = str(wanted["module"]), str(wanted["name"])
     path = f"{module}.{name}"
     if path in given:
-        return given[path]
+        return as_function(given[path])
     if path not in trusted:
         raise UntrustedTypeError(
             f"the model uses the function {path}. Loading would import and run it, so it must be allowed: "
             f"load(folder, trusted=[{path!r}]), or pass the function itself: trusted=[{name}]",
             [path],
         )
-    function = resolve(module, name, load=True)
+    function = as_function(resolve(module, name, load=True))
     if function is None:
         raise ModelFolderError(
             f"the model uses the function {path}, which cannot be imported here. Make the module {module!r} importable "

@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-# Expert features of memclf, and where they are defined.
-FEATURES = {
-    "LeafColours": "memclf.vision.features.leaf",
-    "LesionFeatures": "memclf.vision.features.lesion",
-    "PatchColour": "memclf.vision.features.patch",
-}
+from memclf.vision.features import FEATURES
+
 # Types of scikit-learn and of plain data that skops leaves to the caller; scikit-learn's public estimators are on the
 # list of skops, except the experimental ones. Those with native code behind them (trees, distances, splines, sparse
 # matrices) are checked after loading, see `validate.py`. Types that run what a file names are not here:

@@ -7,20 +7,60 @@ if TYPE_CHECKING:
     from memclf.vision.features.base import ImageFeatures, draw_masks
     from memclf.vision.features.leaf import LeafColours
     from memclf.vision.features.lesion import LesionFeatures
+    from memclf.vision.features.measures.colour import ColourOf
+    from memclf.vision.features.measures.count import CountOf
+    from memclf.vision.features.measures.own import OwnMeasurement, measure
+    from memclf.vision.features.measures.place import PlaceOf
+    from memclf.vision.features.measures.shape import ShapeOf
+    from memclf.vision.features.measures.sharpness import SharpnessOf
+    from memclf.vision.features.measures.texture import TextureOf
+    from memclf.vision.features.measures.together import Measurements
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
 
 # Loaded on first use, since they import OpenCV.
 _HOMES = {
+    "ColourOf": "measures.colour",
+    "CountOf": "measures.count",
     "ImageFeatures": "base",
     "LeafColours": "leaf",
     "LesionFeatures": "lesion",
+    "Measurements": "measures.together",
+    "OwnMeasurement": "measures.own",
     "PatchColour": "patch",
+    "PlaceOf": "measures.place",
+    "ShapeOf": "measures.shape",
+    "SharpnessOf": "measures.sharpness",
+    "TextureOf": "measures.texture",
     "draw_masks": "base",
+    "measure": "measures.own",
     "near_colour": "patch",
     "same_colour": "patch",
 }
+# The features among these and their modules: classes that a model folder may name.
+FEATURES = {
+    name: f"memclf.vision.features.{home}"
+    for name, home in _HOMES.items()
+    if name[0].isupper() and name != "ImageFeatures"
+}
 
-__all__ = ["ImageFeatures", "LeafColours", "LesionFeatures", "PatchColour", "draw_masks", "near_colour", "same_colour"]
+__all__ = [
+    "ColourOf",
+    "CountOf",
+    "ImageFeatures",
+    "LeafColours",
+    "LesionFeatures",
+    "Measurements",
+    "OwnMeasurement",
+    "PatchColour",
+    "PlaceOf",
+    "ShapeOf",
+    "SharpnessOf",
+    "TextureOf",
+    "draw_masks",
+    "measure",
+    "near_colour",
+    "same_colour",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from memclf._version import __version__ as __version__
 if TYPE_CHECKING:
     from memclf.cases import Cases
     from memclf.classifier import MemoryClassifier, search_curve
+    from memclf.evaluate.inspection import inspect_features
     from memclf.memory import MemorySearchResult, MemorySelector, select_memories
     from memclf.persist import load, save
 
@@ -20,6 +21,7 @@ __all__ = [
     "MemoryClassifier",
     "MemorySearchResult",
     "MemorySelector",
+    "inspect_features",
     "load",
     "save",
     "search_curve",
@@ -31,6 +33,7 @@ _HOMES = {
     "MemoryClassifier": "memclf.classifier",
     "MemorySearchResult": "memclf.memory",
     "MemorySelector": "memclf.memory",
+    "inspect_features": "memclf.evaluate.inspection",
     "load": "memclf.persist",
     "save": "memclf.persist",
     "search_curve": "memclf.classifier",

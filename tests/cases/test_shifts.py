@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from memclf.cases import Cases
-from memclf.cases.shifts import shift_rows
+from memclf.cases.shifts import list_kinds, perturb_rows, shift_rows
 
 N = 120
 
@@ -155,3 +155,41 @@ def test_shifted__with_a_folder__lasts(tmp_path):
     first, again = (Cases(DATA["floats"], tmp_path).shifted(3).remember(("sum",), describe) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert asked == [N]
+
+
+@pytest.mark.parametrize("kind", DATA)
+def test_perturb_rows__any_container__moves_amounts_by_about_a_tenth(kind):
+    data = DATA[kind]
+    before, found = data.copy(), perturb_rows(data, 0)
+    assert type(found) is type(data)
+    assert found.shape == data.shape
+    np.testing.assert_array_equal(dense(data), dense(before))
+    assert (dense(found) != dense(data)).any() != (kind == "flags")  # there is nothing between yes and no
+    np.testing.assert_array_equal(dense(perturb_rows(data, 0)), dense(found))
+
+
+def test_perturb_rows__table__leaves_codes_and_makes_gaps_only_where_there_are_some():
+    found = perturb_rows(TABLE, 3)
+    for name in TABLE.columns:
+        had = TABLE[name].isna().any()
+        assert had or not found[name].isna().any(), name
+        if TABLE[name].dtype.kind not in "iuf":
+            both = TABLE[name].notna() & found[name].notna()
+            assert (TABLE[name][both] == found[name][both]).all()
+
+
+@pytest.mark.parametrize("kind", ["noise", "scale", "another"])
+def test_shift_rows__one_kind__is_the_only_one(kind):
+    rows = np.random.default_rng(0).normal(10, 1, (300, 3)).round(6)
+    found = shift_rows(rows, 0, [kind])
+    changed = found != rows
+    assert 0.2 < changed.mean() < 0.4
+    of_others = np.array([np.isin(found[:, j], rows[:, j]) for j in range(3)]).T
+    assert (of_others[changed].mean() == 1) if kind == "another" else of_others[changed].mean() < 0.1
+
+
+def test_list_kinds__gaps__are_possible_where_there_are_some():
+    rows = np.random.default_rng(0).normal(size=(20, 2))
+    assert "gap" not in list_kinds(rows)
+    rows[0, 0] = np.nan
+    assert "gap" in list_kinds(rows)

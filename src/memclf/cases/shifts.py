@@ -1,14 +1,15 @@
-"""Strong changes of rows, on which an answer rule learns whom to believe.
+"""Changes of rows: strong ones, on which an answer rule learns whom to believe, and mild ones.
 
-A third of a case's columns are changed, all in the same way: noise, a scale error, values of other cases, or gaps.
-Values stay such that an estimator takes them: columns without gaps get none, categories and codes stay in their set,
-columns without negative values get none, whole numbers stay whole and within their range.
+Strong: a third of a case's columns are changed, all in the same way: noise, a scale error, values of other cases, or
+gaps. Mild: all amounts get noise of a tenth of their column's spread. Values stay such that an estimator takes them:
+columns without gaps get none, categories and codes stay in their set, columns without negative values get none, whole
+numbers stay whole and within their range.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ NUMBERS = "biuf"  # kinds of dtypes
 FEW = 10  # a column with so few distinct values holds codes, not amounts
 GAPS = ("nan", "None", "<NA>", "NaT")
 KINDS = ("noise", "scale", "another", "gap")
+MILD = 0.1  # standard deviations by which mild noise moves an amount
+RARE = 0.05  # share of values that become gaps when a column with gaps is changed mildly
 
 
 def can_shift_rows(data: Any) -> bool:
@@ -38,18 +41,29 @@ def can_shift_rows(data: Any) -> bool:
     return bool(fits and data.shape[0] != data.shape[1])
 
 
-def shift_rows(data: Any, seed: int) -> Any:
+def list_kinds(data: Any) -> tuple[str, ...]:
+    """The kinds of strong changes that are possible with these rows: gaps only where there are some."""
+    if sp.issparse(data):
+        return KINDS[:3]
+    columns = [_Column.of(*column) for column in _columns(data)]
+    return KINDS if any(column.varies and column.gap is not None for column in columns) else KINDS[:3]
+
+
+def shift_rows(data: Any, seed: int, kinds: Sequence[str] = KINDS) -> Any:
     """The same rows, each changed strongly; what is random hangs on the seed and the row.
+
+    `kinds` are the kinds of changes that each row's is drawn from; gaps only where there are some.
 
     >>> rows = np.arange(60.0).reshape(20, 3)
     >>> int((shift_rows(rows, seed=0) != rows).sum(axis=1).max())
     1
     """
     if sp.issparse(data):
-        return _shift_sparse(data, seed)
+        return _shift_sparse(data, seed, kinds)
     columns = [_Column.of(*column) for column in _columns(data)]
     varying = [j for j, column in enumerate(columns) if column.varies]
-    kinds = KINDS if any(columns[j].gap is not None for j in varying) else KINDS[:3]
+    gaps = any(columns[j].gap is not None for j in varying)
+    kinds = [kind for kind in kinds if kind != "gap" or gaps]
     width = 2 + 2 * len(columns)  # kind, amount, and for each column whether it is chosen and how much
     drawn = np.array([rng.random(width) for rng in _generators(_row_keys(data), seed)]).reshape(-1, width)
     kind = np.array(kinds)[(drawn[:, 0] * len(kinds)).astype(int)]
@@ -57,14 +71,42 @@ def shift_rows(data: Any, seed: int) -> Any:
     per_column = np.where(_lowest_third(choice), kind[:, None], "none")
     changed = data.copy()
     for number, j in enumerate(varying):
-        source, values = columns[j].shift(per_column[:, number], drawn[:, 1], quantile[:, number])
-        if _is_pandas(data):
-            column = data.iloc[:, j]
-            new = column.array.take(source) if values is None else values
-            changed.isetitem(j, type(column)(new, index=data.index, dtype=column.dtype))
-        else:
-            changed[:, j] = data[source, j] if values is None else values
+        _set_column(changed, data, j, columns[j].shift(per_column[:, number], drawn[:, 1], quantile[:, number]))
     return changed
+
+
+def perturb_rows(data: Any, seed: int) -> Any:
+    """The same rows, each changed a little: amounts by noise of a tenth of their column's spread.
+
+    In columns that have gaps, one value in twenty is missing. Categories and codes stay.
+
+    >>> rows = np.arange(60.0).reshape(20, 3)
+    >>> bool(np.abs(perturb_rows(rows, seed=0) - rows).max() < rows.std())
+    True
+    """
+    if sp.issparse(data):
+        return _perturb_sparse(data, seed)
+    columns = [_Column.of(*column) for column in _columns(data)]
+    drawn = np.array([rng.random(2 * len(columns)) for rng in _generators(_row_keys(data), seed)])
+    drawn = drawn.reshape(-1, 2 * len(columns))
+    changed = data.copy()
+    for j, column in enumerate(columns):
+        missing = (drawn[:, 2 * j] < RARE) & (column.gap is not None)
+        kind = np.where(missing, "gap", "noise" if column.amounts else "none")
+        if column.varies:
+            _set_column(changed, data, j, column.shift(kind, drawn[:, 2 * j], drawn[:, 2 * j + 1], MILD))
+    return changed
+
+
+def _set_column(changed: Any, data: Any, j: int, found: tuple[Array, Array | None]) -> None:
+    """Write what `_Column.shift` gives into a column of a copy."""
+    source, values = found
+    if _is_pandas(data):
+        column = data.iloc[:, j]
+        new = column.array.take(source) if values is None else values
+        changed.isetitem(j, type(column)(new, index=data.index, dtype=column.dtype))
+    else:
+        changed[:, j] = data[source, j] if values is None else values
 
 
 @dataclass(frozen=True)
@@ -90,8 +132,11 @@ class _Column:
         gap = int(np.argmax(missing)) if missing.any() else None
         return cls(values, order, gap, seen > 1, not codes and seen > FEW, whole)
 
-    def shift(self, kind: Array, amount: Array, quantile: Array) -> tuple[Array, Array | None]:
-        """For each row the row whose value it gets, or new values of all rows."""
+    def shift(self, kind: Array, amount: Array, quantile: Array, noise: float = 1.0) -> tuple[Array, Array | None]:
+        """For each row the row whose value it gets, or new values of all rows.
+
+        `noise` is the strength of noise in standard deviations.
+        """
         n = len(self.values)
         source = np.where(kind == "none", np.arange(n), self.order[(quantile * n).astype(int)])
         if self.gap is not None:
@@ -102,7 +147,7 @@ class _Column:
         finite = old[self.order][np.isfinite(old[self.order])]
         spread, least, most = finite.std(), finite[0], finite[-1]
         error = np.where(amount < 0.5, old * (1.5 + amount), old + np.where(amount < 0.75, -1.5, 1.5) * spread)
-        noisy = old + spread * np.clip(ndtri(quantile), -4, 4)
+        noisy = old + noise * spread * np.clip(ndtri(quantile), -4, 4)
         new = np.where(kind == "noise", noisy, error)
         new = np.maximum(new, least) if least >= 0 else new
         if self.whole:
@@ -111,7 +156,21 @@ class _Column:
         return source, np.where(moved, new.astype(self.values.dtype), self.values[source])
 
 
-def _shift_sparse(data: Any, seed: int) -> Any:
+def _perturb_sparse(data: Any, seed: int) -> Any:
+    """Every value that is there is changed by about a tenth of itself."""
+    rows = data.tocsr(copy=True)
+    rows.sum_duplicates()
+    keys = _sparse_keys(rows)
+    pairs = zip(_pairs(rows.indptr), _generators(keys, seed), strict=True)
+    values = [rows.data[a:b] * (1 + MILD * rng.standard_normal(b - a)) for (a, b), rng in pairs]
+    return _as_sparse(rows, [rows.indices[a:b] for a, b in _pairs(rows.indptr)], values)
+
+
+def _sparse_keys(rows: Any) -> list[bytes]:
+    return [rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].tobytes() for a, b in _pairs(rows.indptr)]
+
+
+def _shift_sparse(data: Any, seed: int, kinds: Sequence[str]) -> Any:
     """Of a row's values a third are changed, or replaced by some of another row."""
     rows = data.tocsr(copy=True)
     rows.sum_duplicates()
@@ -120,15 +179,17 @@ def _shift_sparse(data: Any, seed: int) -> Any:
     what, where = rows.data[sorted_].astype(np.float64), rows.indices[sorted_]
     mean, square = (np.bincount(where, what**power, rows.shape[1]) / max(n, 1) for power in (1, 2))
     spread = np.sqrt(np.maximum(square - mean**2, 0))
-    keys = [rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].tobytes() for a, b in _pairs(stops)]
+    keys = _sparse_keys(rows)
+    kinds = [kind for kind in kinds if kind != "gap"]  # what is not there is no gap
     order = sorted(range(n), key=keys.__getitem__)
     places, values = [], []
     for (a, b), rng in zip(_pairs(stops), _generators(keys, seed), strict=True):
         where, what, (kind, amount, other) = rows.indices[a:b], rows.data[a:b].astype(np.float64), rng.random(3)
         changed = _lowest_third(rng.random((1, b - a)))[0]
-        if kind < 1 / 3:
+        chosen = kinds[int(kind * len(kinds))]
+        if chosen == "noise":
             what = what + changed * spread[where] * rng.standard_normal(b - a)
-        elif kind < 2 / 3:
+        elif chosen == "scale":
             what = what * np.where(changed, 1.5 + amount / 2, 1)
         else:
             a, b = stops[order[int(other * n)]], stops[order[int(other * n)] + 1]

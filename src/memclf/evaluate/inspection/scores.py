@@ -1,0 +1,102 @@
+"""Scores of single measurements: how well they tell classes apart, how steady they are, what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from memclf._numbers import Array
+
+SHRUNK = 0.05  # of the correlations, so that measurements that follow from each other do not divide by zero
+DIGITS = 9  # of a number in units of its spread; the rest depends on the processor
+
+
+def fill_gaps(values: Array, like: Array) -> Array:
+    """Missing numbers become a number below all others of their column in `like`."""
+    spread = np.nanmax(like, axis=0, initial=0.0) - np.nanmin(like, axis=0, initial=0.0)
+    return np.where(np.isnan(values), np.nanmin(like, axis=0, initial=0.0) - spread - 1, values)
+
+
+def rank(values: Array, among: Array) -> Array:
+    """Where numbers would stand in a row of others, from 0 to 1; equal ones share their place.
+
+    >>> rank(np.array([0.0, 5.0, 9.0]), np.array([5.0, 5.0, 7.0, 9.0]))
+    array([0.   , 0.25 , 0.875])
+    """
+    unit = float(np.ptp(among)) or 1.0
+    values, ordered = np.round(values / unit, DIGITS), np.sort(np.round(among / unit, DIGITS))
+    ends = [np.searchsorted(ordered, values, side) for side in ("left", "right")]
+    return np.asarray((ends[0] + ends[1]) / (2 * len(ordered)))
+
+
+def steadiness(clean: Array, changed: Sequence[Array], among: Array) -> float:
+    """How little a measurement moves, from 0 to 1.
+
+    1: it stays. 0: it moves as far, in ranks among all cases, as from one case to another one taken at random.
+
+    >>> row = np.arange(100.0)
+    >>> steadiness(row, [row], row), round(steadiness(row, [row + 10], row), 1)
+    (1.0, 0.7)
+    """
+    places = rank(among, among)
+    usual = float(np.abs(places[:, None] - places[None, :]).mean())
+    before = rank(clean, among)
+    moved = float(np.mean([np.abs(rank(each, among) - before).mean() for each in changed]))
+    if usual == 0:
+        return 1.0 if moved == 0 else 0.0
+    return float(np.clip(1 - moved / usual, 0, 1))
+
+
+def separate(values: Array, y: Array, folds: Sequence[tuple[Array, Array]], versions: Sequence[Array]) -> list[float]:
+    """How well one measurement tells classes apart: as it is, and in changed versions of the cases.
+
+    A small tree with balanced classes learns from the cases of the other folds as they are. Its balanced accuracy on
+    the left-out cases is rescaled, so that 0 is chance and 1 is all right.
+
+    Parameters
+    ----------
+    values : array of one number per case
+    y : array of whole numbers from 0, the classes
+    folds : pairs of training and test positions
+    versions : arrays of one number per case, NaN for cases that were not changed
+    """
+    n_classes = int(y.max()) + 1
+    said = np.full((1 + len(versions), len(y)), -1)
+    asked = [values, *versions]
+    for train, test in folds:
+        tree = DecisionTreeClassifier(
+            max_leaf_nodes=2 * n_classes,
+            min_samples_leaf=max(2, len(train) // 50),
+            class_weight="balanced",
+            random_state=0,
+        ).fit(values[train, None], y[train])
+        for number, each in enumerate(asked):
+            there = test[~np.isnan(each[test])]
+            if len(there):
+                said[number, there] = tree.predict(each[there, None])
+    return [_skill(each, y, n_classes) for each in said]
+
+
+def _skill(said: Array, y: Array, n_classes: int) -> float:
+    shares = [np.mean(said[(y == k) & (said >= 0)] == k) for k in range(n_classes) if ((y == k) & (said >= 0)).any()]
+    return float(max(0.0, (np.mean(shares) - 1 / n_classes) / (1 - 1 / n_classes))) if shares else 0.0
+
+
+def overlap(values: Array) -> tuple[Array, Array]:
+    """Rank correlations of all pairs (absolute, 0 with itself), and how far the others predict each.
+
+    The latter is the share of a measurement's variance, in ranks, that a linear rule of all others explains.
+    """
+    n = values.shape[1]
+    ranks = np.column_stack([rank(column, column) for column in values.T])
+    centred = ranks - ranks.mean(axis=0)
+    length = np.linalg.norm(centred, axis=0)
+    units = centred / np.where(length > 0, length, 1)
+    shared = units.T @ units
+    np.fill_diagonal(shared, 1.0)
+    inverse = np.linalg.inv((1 - SHRUNK) * shared + SHRUNK * np.eye(n))
+    predictable = np.where(length > 0, np.clip(1 - 1 / np.diag(inverse), 0, 1), 0.0)
+    np.fill_diagonal(shared, 0.0)
+    return np.abs(shared), predictable

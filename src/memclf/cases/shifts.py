@@ -1,4 +1,4 @@
-"""Changes of rows: strong ones, on which an answer rule learns whom to believe, and mild ones.
+"""Changes of rows: strong ones, on which answer rules learn whom to believe, and mild ones.
 
 Strong: a third of a case's columns are changed, all in the same way: noise, a scale error, values of other cases, or
 gaps. Mild: all amounts get noise of a tenth of their column's spread. Values stay such that an estimator takes them:
@@ -42,7 +42,7 @@ def can_shift_rows(data: Any) -> bool:
 
 
 def list_kinds(data: Any) -> tuple[str, ...]:
-    """The kinds of strong changes that are possible with these rows: gaps only where there are some."""
+    """The kinds of strong changes that these rows allow: gaps only where there are some."""
     if sp.issparse(data):
         return KINDS[:3]
     columns = [_Column.of(*column) for column in _columns(data)]
@@ -76,7 +76,7 @@ def shift_rows(data: Any, seed: int, kinds: Sequence[str] = KINDS) -> Any:
 
 
 def perturb_rows(data: Any, seed: int) -> Any:
-    """The same rows, each changed a little: amounts by noise of a tenth of their column's spread.
+    """The same rows, each changed a little: amounts by a tenth of their column's spread.
 
     In columns that have gaps, one value in twenty is missing. Categories and codes stay.
 

@@ -200,7 +200,7 @@ def _fitted(features: Any, data: Any, codes: Array) -> Any:
 
 
 def _changes(data: Any, some: Array, severity: int, seed: int) -> tuple[list[Any], dict[str, Any], dict[str, str]]:
-    """Mildly changed versions of all cases, corrupted versions of some, and what those are called."""
+    """Mildly changed versions of all cases, corrupted ones of some, and what these are called."""
     if isinstance(data, Collection):
         labels = {name: str(about["label"]) for name, about in data.corruption_labels().items()}
         mild = [data.perturbed(seed=seed + number) for number in range(TIMES)]
@@ -250,4 +250,4 @@ def _judge(found: Sequence[Inspected], shared: Array, j: int) -> Verdict:
     if each.steadiness is not None and each.steadiness < STEADY:
         return "fragile"
     alike = np.flatnonzero(shared[j] >= REPEATS)
-    return "repeats" if any((worth(found[k]), -k) > (worth(each), -j) for k in alike) else "good"
+    return "repeats" if any((worth(found[k]), -k) > (worth(each), -j) for k in alike.tolist()) else "good"

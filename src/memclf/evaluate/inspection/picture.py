@@ -1,4 +1,4 @@
-"""Separation against steadiness as a picture: what stands in the upper right survives the field."""
+"""Separation against steadiness as a picture: the upper right survives the field."""
 
 from __future__ import annotations
 

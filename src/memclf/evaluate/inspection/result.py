@@ -100,7 +100,7 @@ class FeatureInspection:
         return pd.DataFrame(self.table)
 
     def with_verdict(self, verdict: Verdict) -> list[Inspected]:
-        """The measurements with this verdict, the most useful first; of fragile ones the most tempting."""
+        """The measurements with this verdict, the most useful or (fragile) tempting first."""
         found = [each for each in self.measurements if each.verdict == verdict]
         return sorted(found, key=(lambda each: each.separation) if verdict == "fragile" else worth, reverse=True)
 

@@ -1,4 +1,4 @@
-"""Scores of single measurements: how well they tell classes apart, how steady they are, what they share."""
+"""Scores of single measurements: separation of classes, steadiness, overlap."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def steadiness(clean: Array, changed: Sequence[Array], among: Array) -> float:
 
 
 def separate(values: Array, y: Array, folds: Sequence[tuple[Array, Array]], versions: Sequence[Array]) -> list[float]:
-    """How well one measurement tells classes apart: as it is, and in changed versions of the cases.
+    """How well one measurement tells classes apart: of cases as they are, and changed.
 
     A small tree with balanced classes learns from the cases of the other folds as they are. Its balanced accuracy on
     the left-out cases is rescaled, so that 0 is chance and 1 is all right.
@@ -85,7 +85,7 @@ def _skill(said: Array, y: Array, n_classes: int) -> float:
 
 
 def overlap(values: Array) -> tuple[Array, Array]:
-    """Rank correlations of all pairs (absolute, 0 with itself), and how far the others predict each.
+    """Absolute rank correlations of all pairs, and how far the others predict each.
 
     The latter is the share of a measurement's variance, in ranks, that a linear rule of all others explains.
     """

@@ -61,6 +61,10 @@ class WeightsError(MemclfError, RuntimeError):
     """A network's weights are missing or do not fit; the message names the source and the fault."""
 
 
+class SpecError(MemclfError, ValueError):
+    """A SPEC of measurements is wrong; the message names the line and the word."""
+
+
 class StoreError(MemclfError):
     """A file of results cannot be used."""
 

@@ -24,6 +24,11 @@ COMMANDS = {
         "compare_runs",
         "Put runs side by side, and join their cells of the paper's tables.",
     ),
+    "measure": (
+        "memclf.cli.measure",
+        "measure",
+        "Show which measurements of a SPEC tell the classes apart, and which of them are steady.",
+    ),
     "corrupt": ("memclf.cli.corrupt", "corrupt", "Write corrupted copies of a folder of images."),
     "inspect": ("memclf.cli.model", "inspect_model", "Show what a model folder holds, without running any of it."),
     "cache": (

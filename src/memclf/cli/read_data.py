@@ -44,7 +44,7 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
 
             X = ImageCollection(X)
     elif images and (path.is_dir() or suffix == ".csv"):
-        X, labels = _read_images(path, label)
+        X, labels = read_images(path, label)
     elif suffix == ".csv" and (containers.is_table(memories) or np.ndim(memories) == 2):
         X, labels = _read_table(clf, path, label)
     else:
@@ -153,7 +153,8 @@ def _takes_images(clf: Any) -> bool:
     return pixels or isinstance(memories, Collection)
 
 
-def _read_images(path: Path, label: str | None) -> tuple[Any, Array]:
+def read_images(path: Path, label: str | None = None) -> tuple[Any, Array]:
+    """Images and labels, from a folder of folders or a CSV file that lists images."""
     from memclf.vision import ImageCollection
 
     found = ImageCollection.from_folder(path) if path.is_dir() else ImageCollection.from_csv(path, label=label)

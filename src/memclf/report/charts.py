@@ -71,12 +71,23 @@ def save_chart(
 
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
-    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9.5, "axes.edgecolor": LINE}
-    settings |= dict.fromkeys(("text.color", "xtick.color", "ytick.color", "axes.labelcolor"), SOFT)
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(_settings(name)):
         draw(WIDE).savefig(figures / f"{name}.png", dpi=150, facecolor="white", metadata={"Software": None})
+    return draw_chart(name, title, alt, draw, caption=caption)
+
+
+def draw_chart(name: str, title: str, alt: str, draw: Callable[[float], Any], *, caption: str = "") -> Chart:
+    """Draw a chart for a page that has no folder: its SVGs, and no file."""
+    import matplotlib
+
+    with matplotlib.rc_context(_settings(name)):
         svgs = tuple(_svg(draw(width), f"{name}-{k}") for k, width in enumerate((WIDE, NARROW)))
     return Chart(name, title, alt, svgs, caption)
+
+
+def _settings(name: str) -> dict[str, Any]:
+    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9.5, "axes.edgecolor": LINE}
+    return settings | dict.fromkeys(("text.color", "xtick.color", "ytick.color", "axes.labelcolor"), SOFT)
 
 
 def _svg(drawn: Any, name: str) -> str:

@@ -88,8 +88,13 @@ def write(
     text = _environment(False).get_template("page.md.j2").render(**shown)
     (folder / f"{name}.md").write_text(re.sub(r"\n{3,}", "\n\n", text).strip() + "\n", encoding="utf-8")
     target = folder / f"{name}.html"
-    target.write_text(_environment(True).get_template("page.html.j2").render(**shown, **own), encoding="utf-8")
+    target.write_text(render(**shown, **own, tables=folder / "tables"), encoding="utf-8")
     return target
+
+
+def render(**shown: Any) -> str:
+    """A page as HTML, from what the template shows: title, kicker, lines, notices, sections."""
+    return str(_environment(True).get_template("page.html.j2").render(**shown))
 
 
 def require(package: str) -> None:

@@ -26,7 +26,7 @@ def draw(seed, label):
     """A square that is brighter than what is around it for one of the classes; the light hardly differs."""
     rng = np.random.default_rng(seed)
     image = np.full((64, 64, 3), 110.0)
-    image[SQUARE] = 100 + 25 * label + rng.normal(0, 4)
+    image[SQUARE] = 106 + 9 * label + rng.normal(0, 1)
     return np.clip(image + rng.normal(0, 3, image.shape), 0, 255).astype(np.uint8)
 
 
@@ -257,10 +257,15 @@ def test_steadiness__units__do_not_matter_and_shifts_do():
     noisy = row + 0.1 * np.random.default_rng(1).normal(size=200)
     one = scores.steadiness(row, [noisy], row)
     assert 0.85 < one < 0.99
-    assert scores.steadiness(np.exp(row), [np.exp(noisy)], np.exp(row)) == pytest.approx(one)
+    assert scores.steadiness(7 - 3 * row, [7 - 3 * noisy], 7 - 3 * row) == pytest.approx(one)
+    wild = np.where(np.arange(200) < 2, 1e9, row)
+    assert scores.steadiness(wild, [wild + 0.1], wild) < 0.99  # two wild values do not make it look steady
     assert scores.steadiness(row, [row + 1], row) < 0.7  # which a correlation would call perfect
     assert scores.steadiness(row, [np.random.default_rng(2).permutation(row)], row) < 0.15
     assert scores.steadiness(np.ones(9), [np.ones(9)], np.ones(9)) == 1
+    assert scores.steadiness(np.ones(9), [np.zeros(9)], np.ones(9)) == 0
+    two = np.repeat([0.0, 1.0], 100) + 0.01 * row  # two heaps: which is the first of a heap does not matter
+    assert scores.steadiness(two, [two + 0.01 * noisy], two) > 0.95
 
 
 def test_separate__classes_and_versions__are_scored_between_chance_and_one():

@@ -56,8 +56,8 @@ def inspect_features(
 
     Separation is the balanced accuracy of a small tree on this measurement alone, on held-out cases, rescaled so that 0
     is chance. A tree, since a measurement may say most in the middle of its range, which a rank statistic (AUC) does
-    not see; and since it is how `TreeSimilarity` would use it. Steadiness compares in ranks, so it does not depend on
-    units, and sees shifts that a correlation does not.
+    not see; and since it is how `TreeSimilarity` would use it. Steadiness is how far a case moves beside how far two
+    cases are apart. Unlike a correlation it sees when all cases move the same way, which no threshold survives.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def inspect_features(
                 corrupted=steady,
                 corrupted_separation=float(np.mean(under)) if under else None,
                 overlap=float(shared[j].max()),
-                overlaps_with=names[int(shared[j].argmax())] if len(names) > 1 else "",
+                overlaps_with=names[int(shared[j].argmax())] if shared[j].any() else "",
                 predictable=float(predictable[j]),
             )
         )

@@ -23,13 +23,18 @@ def plot(found: Any, ax: Any = None) -> Any:
     return ax
 
 
+def list_numbered(found: Any) -> list[Any]:
+    """The measurements that have a number in the picture, in its order."""
+    return [each for verdict, most in NUMBERED.items() for each in found.with_verdict(verdict)[:most]]
+
+
 def draw(found: Any, panel: Any, *, colours: Mapping[str, str] = COLOURS, below: bool = False) -> None:
     """Draw one point per measurement; those that matter most have numbers, and a key names them.
 
     Where cases cannot be changed, so that nothing is steady or fragile, all points stand on the right. `below`: the key
     stands below the axes instead of beside them, for narrow pages.
     """
-    numbered = [each for verdict, most in NUMBERED.items() for each in found.with_verdict(verdict)[:most]]
+    numbered = list_numbered(found)
     for verdict, marker in MARKERS.items():
         some = [each for each in found.measurements if each.verdict == verdict and each not in numbered]
         if some:

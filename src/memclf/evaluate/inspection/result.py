@@ -107,9 +107,11 @@ class FeatureInspection:
     @property
     def advice(self) -> str:
         """Two sentences: what to build on, and what to distrust or leave out."""
-        return f"{self._build_on()} {self._beware()}"
+        return f"{self.build_on} {self.beware}"
 
-    def _build_on(self) -> str:
+    @property
+    def build_on(self) -> str:
+        """The first sentence of the advice."""
         good = self.with_verdict("good")
         if not good:
             if self.with_verdict("fragile"):
@@ -119,7 +121,9 @@ class FeatureInspection:
         told = "they tell" if len(good) > 1 else "it tells"
         return f"Build on {_list(good)}: {told} the classes apart{_agree(unmoved, len(good))}."
 
-    def _beware(self) -> str:
+    @property
+    def beware(self) -> str:
+        """The second sentence of the advice."""
         fragile, repeats, idle = (self.with_verdict(each) for each in ("fragile", "repeats", "says little"))
         if fragile:
             first = fragile[0]

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from memclf._numbers import Array
 
 SHRUNK = 0.05  # of the correlations, so that measurements that follow from each other do not divide by zero
+EXTREME = 0.02  # share of the cases on either side beyond which values are cut
 DIGITS = 9  # of a number in units of its spread; the rest depends on the processor
 
 
@@ -34,18 +35,21 @@ def rank(values: Array, among: Array) -> Array:
 def steadiness(clean: Array, changed: Sequence[Array], among: Array) -> float:
     """How little a measurement moves, from 0 to 1.
 
-    1: it stays. 0: it moves as far, in ranks among all cases, as from one case to another one taken at random.
+    1: it stays. 0: it moves as far as from one case to another one taken at random. The range of the cases ends at
+    their extreme fiftieths, and no case moves further than that range, so that a few wild values do not decide.
 
     >>> row = np.arange(100.0)
     >>> steadiness(row, [row], row), round(steadiness(row, [row + 10], row), 1)
     (1.0, 0.7)
     """
-    places = rank(among, among)
+    low, high = np.quantile(among, (EXTREME, 1 - EXTREME))
+    low, high = (low, high) if low < high else (among.min(), among.max())
+    unit = float(high - low)
+    if unit == 0:  # it is the same for all cases
+        return 1.0 if all(np.allclose(clean, each) for each in changed) else 0.0
+    places = np.clip((among - low) / unit, 0, 1)
     usual = float(np.abs(places[:, None] - places[None, :]).mean())
-    before = rank(clean, among)
-    moved = float(np.mean([np.abs(rank(each, among) - before).mean() for each in changed]))
-    if usual == 0:
-        return 1.0 if moved == 0 else 0.0
+    moved = np.mean([np.minimum(np.abs(each - clean) / unit, 1).mean() for each in changed])
     return float(np.clip(1 - moved / usual, 0, 1))
 
 

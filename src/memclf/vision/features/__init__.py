@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memclf.vision.features.measures.place import PlaceOf
     from memclf.vision.features.measures.shape import ShapeOf
     from memclf.vision.features.measures.sharpness import SharpnessOf
+    from memclf.vision.features.measures.spec import read_spec, write_spec
     from memclf.vision.features.measures.texture import TextureOf
     from memclf.vision.features.measures.together import Measurements
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
@@ -34,7 +35,9 @@ _HOMES = {
     "draw_masks": "base",
     "measure": "measures.own",
     "near_colour": "patch",
+    "read_spec": "measures.spec",
     "same_colour": "patch",
+    "write_spec": "measures.spec",
 }
 # The features among these and their modules: classes that a model folder may name.
 FEATURES = {
@@ -59,7 +62,9 @@ __all__ = [
     "draw_masks",
     "measure",
     "near_colour",
+    "read_spec",
     "same_colour",
+    "write_spec",
 ]
 
 
@@ -69,7 +74,7 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(f"memclf.vision.features.{_HOMES[name]}")
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in ("PIL", "cv2"):
+        if (error.name or "").split(".")[0] not in ("PIL", "cv2", "yaml"):
             raise
         from memclf.exceptions import MissingExtraError
 

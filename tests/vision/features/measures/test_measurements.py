@@ -199,6 +199,7 @@ def test_measure__function_that_fails_on_grey__asks_for_the_names():
 
 # ------------------------------------------------------------------------------------------------------------- saving
 
+NAME = "mylab_green"
 MODULE = '''
 from memclf.vision.features import measure
 
@@ -250,7 +251,7 @@ def green_share(tmp_path, monkeypatch):
     (tmp_path / "mylab_green.py").write_text(MODULE)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "mylab_green", raising=False)
-    return importlib.import_module("mylab_green").green_share
+    return importlib.import_module(NAME).green_share
 
 
 def test_save__measurements_and_functions__load_in_a_fresh_process(cases, green_share, tmp_path):

@@ -71,7 +71,8 @@ class ShapeOf(Measurement):
 
     def show(self, sight: Sight) -> Masks:
         mask = self.mask(sight)
-        return {"largest piece": largest_piece(mask)} if mask.any() else {}
+        piece = largest_piece(mask) if mask.any() else mask
+        return {} if np.array_equal(piece, mask) else {"largest piece": piece}
 
     def _validate_params(self) -> None:
         super()._validate_params()

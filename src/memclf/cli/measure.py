@@ -1,0 +1,132 @@
+"""``memclf measure``: which measurements of a SPEC survive the field, on a folder of images."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from memclf.cli.output import as_line, as_markup, exit_on_error, fail
+
+if TYPE_CHECKING:
+    from memclf.evaluate.inspection import FeatureInspection
+
+STYLES = {"good": "green", "fragile": "yellow", "repeats": "", "says little": "dim"}
+
+
+def measure(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="A folder with one subfolder of images per class, or a .csv file that lists images."),
+    ] = None,
+    features: Annotated[Path | None, typer.Option(help="The SPEC: a YAML file that names measurements.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page into this HTML file.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(help="Column of the .csv file with the labels. Default: the first of label, class, ..."),
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column of the .csv file; cases of one group are never in two folds.")
+    ] = None,
+    severity: Annotated[int, typer.Option(min=1, max=5, help="Of the corruptions that are reported.")] = 3,
+    workers: Annotated[int, typer.Option(help="Threads that measure; -1: all cores.")] = -1,
+    words: Annotated[bool, typer.Option("--words", help="Instead: list what a SPEC may say.")] = False,
+) -> None:
+    """Show which measurements of a SPEC tell the classes apart, and which of them are steady.
+
+    At most 200 images are measured as they are and changed a little, 40 of them under each corruption. What --words
+    prints is a SPEC with all measurements and their options.
+    """
+    if words:
+        with exit_on_error():
+            from memclf.vision.features.measures.spec import list_words
+
+            typer.echo(list_words(), nl=False)
+        return
+    if folder is None or features is None:
+        fail("give FOLDER and --features SPEC, or --words for what a SPEC may say", code=2)
+    with exit_on_error(OSError, TypeError, ValueError):
+        from memclf.cli.read_data import read_images
+        from memclf.evaluate.inspection import inspect_features
+        from memclf.vision.features import read_spec
+
+        for file in (report, json_file):
+            if file is not None and not file.absolute().parent.is_dir():
+                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        if report is not None:
+            from memclf.report.page import require
+
+            for package in ("matplotlib", "jinja2"):  # before minutes of work
+                require(package)
+        if not folder.exists():
+            raise ValueError(f"there is no file or folder {folder}")
+        made = read_spec(features).set_params(n_jobs=workers)
+        images, labels = read_images(folder, label)
+        groups = None if group is None else _read_groups(images, group, folder)
+        found = inspect_features(made, images, labels, groups=groups, severity=severity, verbose=1)
+        _print_found(Console(), found)
+        if json_file is not None:
+            content = {"data": str(folder), "features": str(features), **found.as_dict()}
+            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        if report is not None:
+            typer.echo(f"report: {as_line(_write_report(found, report, folder, features, made, images, labels))}")
+
+
+def _read_groups(images: Any, group: str, path: Path) -> list[Any]:
+    about = [images.info_of(position) or {} for position in range(len(images))]
+    if group not in about[0]:
+        raise ValueError(
+            f"{path} has no column {group!r} for --group; it has {', '.join(map(repr, about[0])) or 'none'}"
+        )
+    return [each[group] for each in about]
+
+
+def _write_report(
+    found: FeatureInspection, target: Path, folder: Path, spec: Path, made: Any, images: Any, labels: Any
+) -> Path:
+    import numpy as np
+
+    from memclf.report.measured import Looked, write_page
+    from memclf.vision.features.measures import Measurement
+
+    firsts = {str(name): int(np.flatnonzero(labels == name)[0]) for name in np.unique(labels)}
+    parts = [
+        Looked(f"{each.label}: {each.of}".capitalize(), each.sentence, each)
+        if isinstance(each, Measurement)
+        else Looked(
+            ", ".join(map(str, each.get_feature_names_out()[:6])), (each.__doc__ or "").partition("\n")[0], each
+        )
+        for each in made.measurements
+    ]
+    return write_page(
+        found,
+        target,
+        title=folder.resolve().name,
+        lines=[f"{len(images):,} images of {len(firsts)} classes, {found.n_cases:,} of them measured."],
+        parts=parts,
+        samples=[(name, images[place], images.info_of(place)) for name, place in firsts.items()],
+        spec=spec.read_text(encoding="utf-8"),
+        command=shlex.join(["memclf", "measure", str(folder), "--features", str(spec), "--report", str(target)]),
+    )
+
+
+def _print_found(console: Console, found: FeatureInspection) -> None:
+    title = as_markup(f"{found.n_cases:,} cases of {len(found.classes)} classes")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("measurement", overflow="fold")
+    for name in ("apart", "steady", "corrupted", "overlap"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for row in found.table:
+        numbers = (row[name] for name in ("separation", "steadiness", "corrupted_steadiness", "overlap"))
+        cells = ["–" if value is None else f"{value:.2f}" for value in numbers]
+        table.add_row(as_markup(row["name"]), *cells, row["verdict"], style=STYLES[row["verdict"]])
+    console.print(table)
+    console.print(as_markup(found.advice))

@@ -97,14 +97,15 @@ def _write_report(
     from memclf.vision.features.measures import Measurement
 
     firsts = {str(name): int(np.flatnonzero(labels == name)[0]) for name in np.unique(labels)}
-    parts = [
-        Looked(f"{each.label}: {each.of}".capitalize(), each.sentence, each)
-        if isinstance(each, Measurement)
-        else Looked(
-            ", ".join(map(str, each.get_feature_names_out()[:6])), (each.__doc__ or "").partition("\n")[0], each
-        )
-        for each in made.measurements
-    ]
+    parts = []
+    for each in made.measurements:
+        names = ", ".join(map(str, each.get_feature_names_out()))
+        title, sentence = names, f"A function of your own: {names}."
+        if isinstance(each, Measurement):
+            chosen = [str(value) for name, value in each.get_params().items() if name in each.options()]
+            title = f"{each.label}: {', '.join([each.of, *chosen])}".capitalize().replace("_", " ")
+            sentence = each.sentence
+        parts.append(Looked(title, sentence, each))
     return write_page(
         found,
         target,

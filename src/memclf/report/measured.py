@@ -136,24 +136,24 @@ def chart(found: FeatureInspection) -> Chart:
 def _table_section(found: FeatureInspection) -> Section:
     columns = [
         Column("Measurement"),
+        Column("Verdict"),
         Column("Separation"),
         Column("Steadiness"),
         Column("Steadiness", "Corrupted"),
         Column("Separation", "Corrupted"),
         Column("Overlap"),
         Column("With"),
-        Column("Verdict"),
     ]
     rows: list[list[Cell]] = [
         [
             row["name"],
+            row["verdict"],
             _number(row["separation"]),
             _number(row["steadiness"]),
             _number(row["corrupted_steadiness"]),
             _number(row["corrupted_separation"]),
             _number(row["overlap"]),
             row["overlaps_with"],
-            row["verdict"],
         ]
         for row in found.table
     ]

@@ -1,5 +1,7 @@
 """Each ready measurement on drawn pictures with a known truth, clean and changed."""
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
@@ -237,6 +239,12 @@ def test_measurement__registry__says_what_it_is_and_follows_scikit_learn(word):
     assert len(set(made.names)) == len(made.names) == made.transform([scene(2)]).shape[1]
     assert all(name.startswith(f"{made.of}_") for name in made.names)
     assert made.overlay(scene(2)).dtype == np.uint8
+
+
+def test_registry__docs__list_every_measurement_with_its_sentence():
+    page = (Path(__file__).parents[4] / "docs" / "measure.md").read_text()
+    for word, kind in REGISTRY.items():
+        assert f"| `{kind.__name__}` | `{word}` | {kind.sentence} |" in page
 
 
 @pytest.mark.parametrize("word", REGISTRY)

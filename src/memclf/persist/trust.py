@@ -14,6 +14,7 @@ FEATURES = {
     "LeafColours": "memclf.vision.features.leaf",
     "LesionFeatures": "memclf.vision.features.lesion",
     "PatchColour": "memclf.vision.features.patch",
+    "TaughtRegions": "memclf.vision.features.regions",
 }
 # Types of scikit-learn and of plain data that skops leaves to the caller; scikit-learn's public estimators are on the
 # list of skops, except the experimental ones. Those with native code behind them (trees, distances, splines, sparse

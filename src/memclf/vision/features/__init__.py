@@ -7,7 +7,9 @@ if TYPE_CHECKING:
     from memclf.vision.features.base import ImageFeatures, draw_masks
     from memclf.vision.features.leaf import LeafColours
     from memclf.vision.features.lesion import LesionFeatures
+    from memclf.vision.features.paintings import read_paintings, write_painting
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
+    from memclf.vision.features.regions import Suggestion, TaughtRegions
 
 # Loaded on first use, since they import OpenCV.
 _HOMES = {
@@ -15,12 +17,28 @@ _HOMES = {
     "LeafColours": "leaf",
     "LesionFeatures": "lesion",
     "PatchColour": "patch",
+    "Suggestion": "regions",
+    "TaughtRegions": "regions",
     "draw_masks": "base",
     "near_colour": "patch",
+    "read_paintings": "paintings",
     "same_colour": "patch",
+    "write_painting": "paintings",
 }
 
-__all__ = ["ImageFeatures", "LeafColours", "LesionFeatures", "PatchColour", "draw_masks", "near_colour", "same_colour"]
+__all__ = [
+    "ImageFeatures",
+    "LeafColours",
+    "LesionFeatures",
+    "PatchColour",
+    "Suggestion",
+    "TaughtRegions",
+    "draw_masks",
+    "near_colour",
+    "read_paintings",
+    "same_colour",
+    "write_painting",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -158,7 +158,7 @@ def _painted_pixels(case: Painted) -> float:
 
 
 def draw_view(case: Painted, n_regions: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Draw one showing: the image as float32, and the share of each pixel painted as each region."""
+    """Draw one showing: the image as float32, and how much of each pixel is painted as what."""
     height, width = case.image.shape[:2]
     size = np.array(case.size, dtype=float)
     stretch = np.exp(rng.uniform(-0.12, 0.12))
@@ -297,7 +297,7 @@ def _painted_colours(sample: Sample) -> Coefficients:
 
 
 def _usual_doubt(cases: list[Painted], known: Coefficients) -> Coefficients:
-    """How certain pixels of the painted pictures are, and how many are strange: limits of `trust`."""
+    """How certain and how strange pixels of the painted pictures are: limits of `trust`."""
     rows = []
     for case in cases[:: -(-len(cases) // KNOWN)]:
         seen = look(without_noise(case.image), known)

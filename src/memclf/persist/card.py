@@ -18,7 +18,7 @@ def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
         "",
         "## What it does",
         "",
-        *(_describe_memories(manifest) if "memories" in training else _describe_network(manifest)),
+        *_describe(manifest),
         "",
     ]
     if "by_memory" in training:
@@ -40,6 +40,13 @@ def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
     lines += ["```", "import memclf", f"model = memclf.load(folder{trusted})", "```", ""]
     lines += [f"Versions: {', '.join(f'{name} {version}' for name, version in manifest['versions'].items())}.", ""]
     return "\n".join(lines)
+
+
+def _describe(manifest: Mapping[str, Any]) -> list[str]:
+    training = manifest["training"]
+    if "numbers" in training:
+        return [f"It measures in an image: {_flatten(', '.join(training['numbers']))}."]
+    return _describe_memories(manifest) if "memories" in training else _describe_network(manifest)
 
 
 def _describe_memories(manifest: Mapping[str, Any]) -> list[str]:

@@ -63,6 +63,11 @@ def is_own_estimator(value: Any) -> bool:
     return _is_own(kind) and find_estimator_class(kind.__name__) is kind
 
 
+def is_feature(value: Any) -> bool:
+    """Whether this is one of memclf's expert features, which can be saved by itself as well."""
+    return type(value).__name__ in FEATURES and is_own_estimator(value)
+
+
 def is_network(value: Any) -> bool:
     """Whether this is an image classifier."""
     return type(value).__name__ == NETWORK and is_own_estimator(value)

@@ -31,7 +31,7 @@ from memclf._version import __version__
 from memclf.exceptions import MemclfError, ModelFolderError
 from memclf.persist import archive, references
 from memclf.persist.card import write_card
-from memclf.persist.classes import MODELS, is_network
+from memclf.persist.classes import MODELS, is_feature, is_network
 from memclf.persist.codec_vision import VisionDecoder, VisionEncoder, read_tensors, write_tensors
 from memclf.persist.estimators import check_parts, dump_parts, load_parts
 from memclf.persist.manifest import MANIFEST, holds_manifest, make_manifest, read_folder
@@ -48,7 +48,7 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
 
     Parameters
     ----------
-    model : MemoryClassifier, MemorySelector or ImageClassifier
+    model : MemoryClassifier, MemorySelector, ImageClassifier, or an expert feature of memclf such as TaughtRegions
         Estimators inside it go through skops; a user's own function is stored as import path and source hash.
     folder : path
         Created if absent. A folder that holds other things is left alone, with an error.
@@ -61,9 +61,9 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     FittedPartsError
         If fitted attributes were overwritten. Nothing is written then.
     """
-    if type(model) not in MODELS and not is_network(model):
+    if not _can_stand_alone(model):
         raise TypeError(
-            "save takes a MemoryClassifier, a MemorySelector or an ImageClassifier, got "
+            "save takes a MemoryClassifier, a MemorySelector or an ImageClassifier (or an expert feature), got "
             f"{type(model).__name__}. Preprocessing belongs in the similarity (features=...) and in the estimator "
             "(a Pipeline)."
         )
@@ -131,7 +131,7 @@ def load(
         find = functools.partial(references.find_function, trusted=allowed, given=given)
         decoder = VisionDecoder(arrays, parts, manifest["shared"], find, tensors=tensors)
         model = decoder.decode(manifest["model"])
-        if type(model) not in MODELS and not is_network(model):
+        if not _can_stand_alone(model):
             raise ModelFolderError(f"{folder / MANIFEST} holds a {type(model).__name__}, not a model")
     except MemclfError:
         raise
@@ -140,6 +140,10 @@ def load(
             f"{folder / MANIFEST} does not describe a sound model: {type(error).__name__}: {error}"
         ) from error
     return model
+
+
+def _can_stand_alone(model: Any) -> bool:
+    return type(model) in MODELS or is_network(model) or is_feature(model)
 
 
 def _check_target(folder: Path) -> None:

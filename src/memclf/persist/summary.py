@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from memclf.cases import containers
 from memclf.classifier import MemoryClassifier
-from memclf.persist.classes import MODELS
+from memclf.persist.classes import MODELS, is_feature
 
 # <function f at 0x7f9e33db84a0>, <mylab.Thing object at 0x7f9e33db84a0>, and RandomState(MT19937) at 0x7F9E33DB8440
 ADDRESSED = re.compile(r"<(?:function )?([\w.<>]+)(?: object)? at 0x\w+>")
@@ -37,6 +37,8 @@ def list_classes(model: Any) -> list[str]:
 
 def describe_input(model: Any) -> dict[str, Any]:
     """What the model takes: kind of container, columns, their types."""
+    if is_feature(model):
+        return {"kind": "images"}
     if not isinstance(model, MODELS):
         return {"kind": "images", "height_and_width": list(model.image_size_)}
     memories, fitted = model.memories_, vars(model)
@@ -55,6 +57,8 @@ def describe_input(model: Any) -> dict[str, Any]:
 
 def describe_training(model: Any) -> dict[str, Any]:
     """What the model was trained on and what its memories hold."""
+    if is_feature(model):
+        return {"numbers": [*model.names, *model.details]}
     if not isinstance(model, MODELS):
         return {"epochs": len(model.history_), "last_loss": float(model.history_[-1]["train_loss"])}
     result = model.search_result_

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from memclf.vision.features.measures.spec import read_spec, write_spec
     from memclf.vision.features.measures.texture import TextureOf
     from memclf.vision.features.measures.together import Measurements
+    from memclf.vision.features.paintings import read_paintings, write_painting
     from memclf.vision.features.patch import PatchColour, near_colour, same_colour
+    from memclf.vision.features.regions import Suggestion, TaughtRegions
 
 # Loaded on first use, since they import OpenCV.
 _HOMES = {
@@ -32,18 +34,22 @@ _HOMES = {
     "ShapeOf": "measures.shape",
     "SharpnessOf": "measures.sharpness",
     "TextureOf": "measures.texture",
+    "Suggestion": "regions",
+    "TaughtRegions": "regions",
     "draw_masks": "base",
     "measure": "measures.own",
     "near_colour": "patch",
+    "read_paintings": "paintings",
     "read_spec": "measures.spec",
     "same_colour": "patch",
+    "write_painting": "paintings",
     "write_spec": "measures.spec",
 }
 # The features among these and their modules: classes that a model folder may name.
 FEATURES = {
     name: f"memclf.vision.features.{home}"
     for name, home in _HOMES.items()
-    if name[0].isupper() and name != "ImageFeatures"
+    if name[0].isupper() and name not in ("ImageFeatures", "Suggestion")
 }
 
 __all__ = [
@@ -58,12 +64,16 @@ __all__ = [
     "PlaceOf",
     "ShapeOf",
     "SharpnessOf",
+    "Suggestion",
+    "TaughtRegions",
     "TextureOf",
     "draw_masks",
     "measure",
     "near_colour",
+    "read_paintings",
     "read_spec",
     "same_colour",
+    "write_painting",
     "write_spec",
 ]
 

@@ -212,6 +212,11 @@ def info_of(images: ImageCollection) -> Sequence[Info]:
     return [{}] * len(images) if images.info is None else list(images.info)
 
 
+def ramp(values: Array, nothing: float, full: float) -> Array:
+    """0 at `nothing`, 1 at `full`, straight in between; either may be the larger."""
+    return np.clip((values - nothing) / (full - nothing), 0.0, 1.0)
+
+
 def draw_masks(image: Pixels, masks: Masks, numbers: Mapping[str, float] | None = None) -> Pixels:
     """Draw a line around each mask of an image, and a legend with numbers below.
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from numbers import Integral
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import cv2
@@ -15,10 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from memclf._numbers import Array
 from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
-from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks
+from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks, ramp
 from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
+from memclf.vision.features.paintings import are_labels
 from memclf.vision.features.spots import SPOTS, describe_spots
-from memclf.vision.files import IMAGE_SUFFIXES, Pixels, as_rgb
+from memclf.vision.files import Pixels, as_rgb
 from memclf.vision.images import ImageCollection, as_images
 
 TAUGHT = ("affected_share",)
@@ -123,11 +122,11 @@ class LeafColours(ImageFeatures):
     def believe(self, signs: Array) -> Array:
         certainty, area, green, tint = signs.T
         ramps = (
-            _ramp(certainty, 0.84, 0.90),
-            _ramp(area, 0.01, 0.05),
-            _ramp(area, 0.99, 0.95),
-            _ramp(green, 0.02, 0.12),
-            _ramp(tint, 0.80, 0.50),
+            ramp(certainty, 0.84, 0.90),
+            ramp(area, 0.01, 0.05),
+            ramp(area, 0.99, 0.95),
+            ramp(green, 0.02, 0.12),
+            ramp(tint, 0.80, 0.50),
         )
         return np.minimum.reduce(ramps)
 
@@ -142,7 +141,7 @@ class LeafColours(ImageFeatures):
             Outlines are whole numbers of each image's height and width: 0 background, 1 leaf, 2 symptom.
         """
         self._validate_params()
-        if y is None or _are_labels(y):
+        if y is None or are_labels(y):
             if not self._is_paper() and self.coefficients_ is None:
                 self.coefficients_ = load_shipped()  # stays with the model, whatever a later version ships
             return self
@@ -236,25 +235,6 @@ def _median_colour(image: Array, mask: Mask) -> Array:
         values = np.searchsorted(np.cumsum(counts), middle, side="right")
         medians.append(np.mean(values.astype(np.float32) / 255))
     return np.array(medians, dtype=np.float32)
-
-
-def _ramp(values: Array, nothing: float, full: float) -> Array:
-    """0 at `nothing`, 1 at `full`, straight in between; either may be the larger."""
-    return np.clip((values - nothing) / (full - nothing), 0.0, 1.0)
-
-
-def _are_labels(y: Any) -> bool:
-    """Whether there is one label per image, and no outlines."""
-    if len(y) and all(isinstance(entry, str | os.PathLike) and _names_image(entry) for entry in y):
-        raise ValueError(
-            "outlines come as arrays, and these are names of files; read them first: "
-            "[np.asarray(PIL.Image.open(path)) for path in paths]"
-        )
-    return not isinstance(y, ImageCollection) and all(np.ndim(entry) == 0 for entry in y)
-
-
-def _names_image(path: str | os.PathLike[str]) -> bool:
-    return Path(path).suffix.lower() in IMAGE_SUFFIXES
 
 
 def _prepare_outlines(images: ImageCollection, y: Any) -> list[Any]:

@@ -82,7 +82,7 @@ def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
         for part in (case.image, case.shares)
     )
     scale = np.float32(1 / 255)
-    x = remove_noise(_change_light(image.astype(np.float32) * scale, rng))
+    x = remove_noise(change_light(image.astype(np.float32) * scale, rng))
     return x, np.ascontiguousarray((shares.astype(np.float32) * scale).transpose(2, 0, 1))
 
 
@@ -105,7 +105,8 @@ def _place(case: Outlined, rng: np.random.Generator) -> Array:
     return np.column_stack([turn, shift]) @ onto
 
 
-def _change_light(x: Array, rng: np.random.Generator) -> Array:
+def change_light(x: Array, rng: np.random.Generator) -> Array:
+    """Draw another gamma, white balance and hue."""
     x = x ** np.float32(np.exp(rng.uniform(-0.35, 0.35)))
     angle = rng.uniform(-0.12, 0.12)
     along, across = (1 - np.cos(angle)) / 3, np.sin(angle) / np.sqrt(3)

@@ -32,17 +32,22 @@ DEEP, PALE = 0.6, 0.9  # parts as bright as this, beside the border, keep all an
 SPECK = 7  # width of the largest specks of dirt, at work size
 DIRTY = 0.02  # share of the background under dark specks from which the picture counts as dirty
 
-_OPPONENT = np.array([[1, -1, 0], [-0.5, -0.5, 1], [1 / 3, 1 / 3, 1 / 3]], dtype=np.float32)
+OPPONENT = np.array([[1, -1, 0], [-0.5, -0.5, 1], [1 / 3, 1 / 3, 1 / 3]], dtype=np.float32)
 _LAPLACE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
 
 
 def to_work_size(image: Pixels) -> Array:
     """The image without noise, of about `AREA` pixels, as float32 from 0 to 1."""
+    return dull_background(without_noise(image))
+
+
+def without_noise(image: Pixels) -> Array:
+    """The same, whatever the colour of its border."""
     image = remove_impulses(image)
     size = work_size(*image.shape[:2])
     smaller = size[0] * size[1] < image.shape[0] * image.shape[1]
     x = cv2.resize(image, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR)
-    return dull_background(remove_noise(x.astype(np.float32) * np.float32(1 / 255)))
+    return remove_noise(x.astype(np.float32) * np.float32(1 / 255))
 
 
 def work_size(height: int, width: int) -> tuple[int, int]:
@@ -122,7 +127,7 @@ def remove_dirt(x: Array, chance: Array) -> Array:
 
     Spots wider than a speck (`SPECK` pixels) stay, on the leaf as well. `chance` is the first look's, of leaf.
     """
-    brightness = cv2.transform(x, _OPPONENT[2:])
+    brightness = cv2.transform(x, OPPONENT[2:])
     speck = np.ones((SPECK, SPECK), dtype=np.uint8)
     depth = cv2.morphologyEx(brightness, cv2.MORPH_CLOSE, speck) - brightness
     likely = cv2.resize(chance, (x.shape[1], x.shape[0]), interpolation=cv2.INTER_LINEAR)
@@ -143,7 +148,7 @@ def first_look(x: Array) -> tuple[Array, Array]:
     h, w = LOOK[1] // 8, LOOK[0] // 8
     corners = [small[rows, columns] for rows in (slice(h), slice(-h, None)) for columns in (slice(w), slice(-w, None))]
     apart = small - np.median(np.concatenate(corners).reshape(-1, 3), axis=0).astype(np.float32)
-    tint = cv2.transform(apart, _OPPONENT[:2])
+    tint = cv2.transform(apart, OPPONENT[:2])
     strength = cv2.magnitude(tint[:, :, 0], tint[:, :, 1])
     unit = np.float32(1 / (np.percentile(strength, 90) + 0.002))
     near = np.dstack([tint, strength]) * unit
@@ -177,8 +182,8 @@ def planes(x: Array, leaf: Array, background: Array, chance: Array) -> Array:
     is its hue against the leaf's; the brightness against its surroundings; and the first look's chance of leaf.
     """
     h, w = x.shape[:2]
-    opponent = cv2.transform(x, _OPPONENT)
-    on_leaf, off_leaf = _OPPONENT @ leaf, _OPPONENT @ background
+    opponent = cv2.transform(x, OPPONENT)
+    on_leaf, off_leaf = OPPONENT @ leaf, OPPONENT @ background
     u, v = on_leaf[:2] - off_leaf[:2]
     a, b = off_leaf[:2]
     length = float(np.hypot(u, v))

@@ -1,0 +1,220 @@
+"""Regions taught by painting, beside scikit-image's trainable segmentation and ilastik's features with a forest.
+
+    python benchmarks/taught_regions.py outlines               # taught by all outlines of two thirds of the leaves
+    python benchmarks/taught_regions.py strokes                # taught by strokes on ten leaves
+    python benchmarks/taught_regions.py strokes --folds 1 --conditions severity --corrupted 4
+
+Coffee leaves with an expert's outlines (Esgario, Krohling and Ventura, MIT) are looked for beside the repository, in
+../shared/data/leaf_masks; --data names another place. Three folds over leaves, the same as in leaf_features.py. Strokes
+are drawn from the outlines: on ten leaves of the training folds that are affected (at least 0.5 % of the picture),
+three strokes per region, 60 pixels long and 5 wide, cut off where the region ends. All contenders get the same ones.
+
+scikit-image: `multiscale_basic_features(intensity=True, edges=False, texture=True, sigma_min=1, sigma_max=16)` and a
+forest of 50 trees of depth 10 with max_samples=0.05, as in the documentation of trainable segmentation. ilastik: its
+features (Gaussian, Laplacian of Gaussian, gradient magnitude, difference of Gaussians, eigenvalues of structure tensor
+and Hessian matrix at sigma 0.7, 1, 1.6, 3.5, 5 and 10; Gaussian at 0.3 too) of each colour channel, computed with scipy
+and scikit-image, and a forest of 100 trees, its default. All outlined pixels do not fit into memory, so both
+forests get 2,000 pixels of each image, drawn at random.
+
+TAUGHT_REGIONS.md holds what these commands gave.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import cv2
+import numpy as np
+from scipy import ndimage
+from scipy.stats import spearmanr
+from skimage.feature import (
+    hessian_matrix,
+    hessian_matrix_eigvals,
+    multiscale_basic_features,
+    structure_tensor,
+    structure_tensor_eigenvalues,
+)
+from sklearn.ensemble import RandomForestClassifier
+
+from memclf.vision import corrupt
+from memclf.vision.corruptions.apply import SETS
+from memclf.vision.features import TaughtRegions, read_paintings
+
+ROOT = Path(__file__).resolve().parents[1]
+REGIONS = ["background", "leaf", "symptom"]
+NESTED = {"background": None, "leaf": None, "symptom": "leaf"}
+FOLDS = 3
+TEN = 10
+STROKES, LENGTH, WIDTH = 3, 60, 5
+AFFECTED = 0.005  # share of the picture
+PER_IMAGE = 2000  # pixels of an outlined image that a forest gets
+SIGMAS = (0.7, 1.0, 1.6, 3.5, 5.0, 10.0)
+
+See = Callable[[np.ndarray], np.ndarray]  # from an image to the number of the region of each pixel
+
+
+def folds_of(n: int) -> np.ndarray:
+    """The fold of each leaf, as in leaf_features.py."""
+    return np.random.default_rng(1).permutation(n) % FOLDS
+
+
+def draw_strokes(outlines: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    painting = np.zeros(outlines.shape, dtype=np.uint8)
+    for k in np.unique(outlines):
+        places = np.argwhere(outlines == k)
+        for row, column in places[rng.integers(0, len(places), STROKES)]:
+            turn = rng.uniform(0, np.pi)
+            reach = np.array([np.cos(turn), np.sin(turn)]) * LENGTH / 2
+            ends = [tuple(int(v) for v in (column, row) + way * reach) for way in (-1, 1)]
+            brush = cv2.line(np.zeros_like(painting), *ends, 1, WIDTH)
+            painting[(brush > 0) & (outlines == k)] = k
+    return painting
+
+
+# ----------------------------------------------------------------------------------------------------- contenders
+
+
+def taught(images: list, paintings: list) -> See:
+    model = TaughtRegions(NESTED).fit(images, paintings)
+
+    def see(image: np.ndarray) -> np.ndarray:
+        masks = model.masks(image)
+        return 1 + masks["leaf"].astype(np.uint8) + masks["symptom"]
+
+    return see
+
+
+def basic_features(image: np.ndarray) -> np.ndarray:
+    return multiscale_basic_features(
+        image, intensity=True, edges=False, texture=True, sigma_min=1, sigma_max=16, channel_axis=-1
+    )
+
+
+def ilastik_features(image: np.ndarray) -> np.ndarray:
+    parts = []
+    for channel in np.moveaxis(image.astype(np.float32), 2, 0):
+        parts.append(ndimage.gaussian_filter(channel, 0.3))
+        for sigma in SIGMAS:
+            smooth = ndimage.gaussian_filter(channel, sigma)
+            parts += [smooth, ndimage.gaussian_laplace(channel, sigma)]
+            parts += [ndimage.gaussian_gradient_magnitude(channel, sigma)]
+            parts += [smooth - ndimage.gaussian_filter(channel, 0.66 * sigma)]
+            tensor = structure_tensor(smooth, sigma=0.5 * sigma)
+            parts += [*structure_tensor_eigenvalues(tensor)]
+            parts += [*hessian_matrix_eigvals(hessian_matrix(channel, sigma, use_gaussian_derivatives=False))]
+    return np.stack(parts, axis=2).astype(np.float32)
+
+
+def forest_on(features: Callable[[np.ndarray], np.ndarray], forest: RandomForestClassifier) -> Callable:
+    def teach(images: list, paintings: list) -> See:
+        rng = np.random.default_rng(0)
+        rows, kinds = [], []
+        for image, painting in zip(images, paintings, strict=True):
+            places = np.flatnonzero(painting)
+            if (painting > 0).all():
+                places = rng.choice(places, PER_IMAGE, replace=False)
+            found = features(image)
+            rows.append(found.reshape(painting.size, -1)[places])
+            kinds.append(painting.ravel()[places])
+        forest.fit(np.concatenate(rows), np.concatenate(kinds))
+
+        def see(image: np.ndarray) -> np.ndarray:
+            found = features(image)
+            return forest.predict(found.reshape(-1, found.shape[2])).reshape(image.shape[:2])
+
+        return see
+
+    return teach
+
+
+CONTENDERS = {
+    "TaughtRegions": taught,
+    "scikit-image": forest_on(
+        basic_features, RandomForestClassifier(50, n_jobs=1, max_depth=10, max_samples=0.05, random_state=0)
+    ),
+    "ilastik's features": forest_on(ilastik_features, RandomForestClassifier(100, n_jobs=1, random_state=0)),
+}
+
+
+# -------------------------------------------------------------------------------------------------------- measures
+
+
+class Agreement:
+    """Pooled overlap of leaf (with symptom) and symptom, and the rank correlation of the affected share."""
+
+    def __init__(self) -> None:
+        self.both = np.zeros((2, 2))
+        self.shares: list[tuple[float, float]] = []
+
+    def add(self, found: np.ndarray, outlines: np.ndarray) -> None:
+        for k, least in enumerate((2, 3)):
+            a, b = found >= least, outlines >= least
+            self.both[k] += np.count_nonzero(a & b), np.count_nonzero(a | b)
+        self.shares.append(tuple(np.mean(x == 3) / max(1e-9, np.mean(x > 1)) for x in (found, outlines)))
+
+    def __str__(self) -> str:
+        given, truth = np.array(self.shares).T
+        leaf, symptom = self.both[:, 0] / self.both[:, 1]
+        rank = spearmanr(given, truth)[0] if np.ptp(given) else 0.0
+        away = 100 * np.abs(given - truth).mean()
+        return f"leaf IoU {leaf:.3f}, symptom IoU {symptom:.3f}, Spearman {rank:.3f}, share off by {away:.2f} points"
+
+
+def compare(args: argparse.Namespace) -> None:
+    images, outlines = read_paintings(args.data / "leaf_masks", REGIONS)
+    images = list(images)
+    fold = folds_of(len(images))
+    for name in args.only or CONTENDERS:
+        clean, hurt, seconds, cpu, looked = Agreement(), Agreement(), [], [], []
+        for k in range(args.folds):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)[:: args.every]
+            for draw in range(args.draws if args.command == "strokes" else 1):
+                chosen, paintings = train, [outlines[i] for i in train]
+                if args.command == "strokes":
+                    rng = np.random.default_rng([k, draw])
+                    affected = [i for i in train if np.mean(outlines[i] == 3) > AFFECTED]
+                    chosen = rng.choice(affected, TEN, replace=False)
+                    paintings = [draw_strokes(outlines[i], rng) for i in chosen]
+                start, busy = time.perf_counter(), time.process_time()
+                see = CONTENDERS[name]([images[i] for i in chosen], paintings)
+                seconds.append(time.perf_counter() - start)
+                cpu.append(time.process_time() - busy)
+                busy = time.process_time()
+                for i in test if args.conditions != "severity" else []:
+                    clean.add(see(images[i]), outlines[i])
+                looked.append((time.process_time() - busy) / max(1, len(test)))
+                if args.conditions != "clean":
+                    for corruption in SETS["paper18"]:
+                        for i in test[: args.corrupted]:
+                            seen = corrupt(images[i], corruption, 3, key=str(i))
+                            hurt.add(see(seen), outlines[i])
+        print(f"{args.command}, {name}: taught in {np.median(seconds):.0f} s ({np.median(cpu):.0f} s of one core)")
+        if clean.shares:
+            print(
+                f"  clean: {clean}, {len(clean.shares)} images, {1 / np.mean(looked):.1f} images per second of one core"
+            )
+        if hurt.shares:
+            print(f"  severity 3: {hurt}, {len(hurt.shares)} images", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["outlines", "strokes"])
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
+    parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
+    parser.add_argument("--folds", type=int, default=FOLDS)
+    parser.add_argument("--draws", type=int, default=1, help="of ten leaves and their strokes, in each fold")
+    parser.add_argument("--every", type=int, default=1, help="judge every so many of the leaves of a fold")
+    parser.add_argument("--conditions", choices=["clean", "severity", "both"], default="clean")
+    parser.add_argument("--corrupted", type=int, default=4, help="leaves of a fold that are corrupted, in 18 ways each")
+    compare(parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()

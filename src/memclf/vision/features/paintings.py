@@ -1,0 +1,239 @@
+"""Paintings on disk: label images that say which pixel shows which region.
+
+A painting is an image of whole numbers, of the size of its picture: 0 is not painted, k is the k-th region.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from memclf._numbers import Array
+from memclf.exceptions import ImageError
+from memclf.vision.features.outline import mask_colours
+from memclf.vision.files import IMAGE_SUFFIXES
+from memclf.vision.images import ImageCollection
+
+Painting = NDArray[np.integer[Any]]
+
+LEGEND = "legend.csv"
+LATER = re.compile(r"(.+)\+(\d+)")  # leaf7+2.png was painted on the picture leaf7 after leaf7.png
+COLOUR = re.compile(r"#[0-9a-f]{6}")
+
+
+def read_paintings(
+    folder: str | os.PathLike[str],
+    regions: Sequence[str],
+    *,
+    images: str | os.PathLike[str] | None = None,
+    legend: str | os.PathLike[str] | Mapping[Any, str] | None = None,
+    first: int | None = None,
+) -> tuple[ImageCollection, list[Painting]]:
+    """Painted pictures of a folder, and their paintings, for `TaughtRegions.fit`.
+
+    Parameters
+    ----------
+    folder : path
+        Holds PNG files of whole numbers (indexed or grey) or colours, named as their pictures are; or two folders,
+        `images` and `masks`. Where there is `leaf7+2.png` beside `leaf7.png`, it is painted over it.
+    regions : list or mapping of names
+        As given to `TaughtRegions`.
+    images : path
+        The folder of the pictures, unless it is `images` inside `folder`.
+    legend : path or mapping
+        Which value (2) or colour ("#ff0000") is which region, as a mapping or a CSV file with lines such as
+        ``#ff0000,symptom``. What stands for no region maps to nothing: ``#000000,``. By default `legend.csv` in
+        the folder, if there is one; without a legend, colours are refused.
+    first : int
+        Without a legend, the number that stands for the first region. By default 0 where the folder holds `images`
+        and `masks`, whose every pixel has a region, and otherwise 1, with 0 for what was not painted.
+
+    Returns
+    -------
+    ImageCollection, list of arrays
+        In the order of the names of the files.
+    """
+    folder = Path(folder)
+    whole = (folder / "masks").is_dir()
+    labels = folder / "masks" if whole else folder
+    pictures = _pictures(Path(images) if images is not None else folder / "images")
+    meaning = _read_legend(legend, folder, list(regions))
+    first = first if first is not None else 0 if whole else 1
+    found: dict[str, list[tuple[int, Path]]] = {}
+    for path in sorted(labels.glob("*.png")) if labels.is_dir() else []:
+        later = LATER.fullmatch(path.stem)
+        name, order = (later[1], int(later[2])) if later and path.stem not in pictures else (path.stem, 1)
+        if name not in pictures:
+            raise ImageError(f"{path} has no picture: there is no image file {name} in {images or folder / 'images'}")
+        found.setdefault(name, []).append((order, path))
+    if not found:
+        raise ImageError(f"{labels} holds no paintings: they are PNG files named as their pictures are")
+    names = sorted(found, key=_number_or_name)
+    paintings = []
+    for name in names:
+        layers = [_read_painting(path, list(regions), meaning, first) for _, path in sorted(found[name])]
+        painting = layers[0]
+        for (_, path), layer in zip(sorted(found[name])[1:], layers[1:], strict=True):
+            if layer.shape != painting.shape:
+                raise ImageError(f"{path} has shape {layer.shape}, the painting before it {painting.shape}")
+            painting = np.where(layer > 0, layer, painting)
+        paintings.append(painting)
+    return ImageCollection([pictures[name] for name in names]), paintings
+
+
+def write_painting(folder: str | os.PathLike[str], name: str, painting: Painting) -> Path:
+    """Add a painting to a folder, as an indexed PNG file; nothing that is there is changed.
+
+    If the picture was painted before, the new file stands beside the old one (`leaf7+2.png`) and is painted over it
+    when both are read. The file appears whole or not at all.
+    """
+    painting = np.asarray(painting)
+    if painting.ndim != 2 or painting.dtype.kind not in "iu" or painting.min() < 0 or painting.max() > 255:
+        raise ImageError(
+            f"the painting of {name!r} has type {painting.dtype} and shape {painting.shape}; wanted are whole numbers "
+            "from 0 to 255, height x width"
+        )
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    image = Image.fromarray(painting.astype(np.uint8)).convert("P")
+    image.putpalette([0, 0, 0, *(value for colour in mask_colours(255) for value in colour)])
+    part = folder / f".{uuid.uuid4().hex}.part"
+    image.save(part, format="PNG")
+    try:
+        for order in range(1, 10**6):
+            target = folder / (f"{name}.png" if order == 1 else f"{name}+{order}.png")
+            try:
+                os.link(part, target)  # fails if the name is taken, unlike a replacement
+            except FileExistsError:
+                continue
+            return target
+    finally:
+        part.unlink()
+    raise ImageError(f"{folder} holds a million paintings of {name!r}")
+
+
+def _number_or_name(name: str) -> tuple[int, str]:
+    return (int(name), "") if name.isdecimal() else (10**18, name)
+
+
+def _pictures(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise ImageError(f"there is no folder {folder}; give the folder of the pictures as images=")
+    return {path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in IMAGE_SUFFIXES}
+
+
+def _read_legend(legend: Any, folder: Path, regions: list[str]) -> dict[str, int] | None:
+    """What values and colours mean: "2" or "#ff0000" to the position of a region, from 1, or 0."""
+    if legend is None:
+        if not (folder / LEGEND).is_file():
+            return None
+        legend = folder / LEGEND
+    if isinstance(legend, Mapping):
+        pairs, source = [(str(value), region) for value, region in legend.items()], "the legend"
+    else:
+        source = str(legend)
+        with Path(legend).open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.reader(file) if row]
+        if wrong := [row for row in rows if len(row) != 2]:
+            raise ImageError(f"{source} has a line {','.join(wrong[0])!r}; wanted are lines such as #ff0000,symptom")
+        pairs = [(value.strip(), region.strip()) for value, region in rows]
+    meaning = {}
+    for value, region in pairs:
+        value = value.lower()
+        if not (value.isdecimal() or COLOUR.fullmatch(value)):
+            raise ImageError(f"{source} has {value!r}; wanted is a whole number or a colour such as #ff0000")
+        if region and region not in regions:
+            raise ImageError(f"{source} has the region {region!r}; the regions are {', '.join(map(repr, regions))}")
+        meaning[value] = regions.index(region) + 1 if region else 0
+    return meaning
+
+
+def _read_painting(path: Path, regions: list[str], meaning: dict[str, int] | None, first: int) -> Painting:
+    try:
+        with Image.open(path) as image:
+            by_colour = meaning is not None and any(value.startswith("#") for value in meaning)
+            if by_colour:
+                values = np.asarray(image.convert("RGB")).astype(np.int64) @ (65536, 256, 1)
+            elif image.mode in ("P", "L", "1", "I", "I;16"):
+                values = np.asarray(image).astype(np.int64)
+            else:
+                raise ImageError(
+                    f"{path} is a colour image ({image.mode}); say which colour is which region: "
+                    'legend={"#ff0000": "symptom", ...}'
+                )
+    except ImageError:
+        raise
+    except Exception as error:  # decoders fail in many ways on broken files
+        raise ImageError(f"{path} cannot be read as a PNG file: {error}") from error
+    kinds, where = np.unique(values, return_inverse=True)
+    if meaning is None:
+        places = np.where(kinds < first, 0, kinds - first + 1)
+        known = (places <= len(regions)) & (kinds >= min(first, 0))
+        wanted = f"{first} to {first + len(regions) - 1}" + (" and 0 for what was not painted" if first > 0 else "")
+    else:
+        keys = [f"#{kind:06x}" if by_colour else str(kind) for kind in kinds]
+        places = np.array([meaning.get(key, 0) for key in keys])
+        known = np.array([key in meaning for key in keys])
+        wanted = ", ".join(meaning)
+    if not known.all():
+        strange = [f"#{kind:06x}" if by_colour else str(kind) for kind in kinds[~known][:5]]
+        kind = "colours" if by_colour else "values"
+        raise ImageError(f"{path} holds the {kind} {', '.join(strange)}, which are no region; known are {wanted}")
+    return places[where].reshape(values.shape).astype(np.int64)
+
+
+def are_labels(y: Any) -> bool:
+    """Whether there is one label per image, and neither outlines nor paintings."""
+    if len(y) and all(isinstance(entry, str | os.PathLike) and _names_image(entry) for entry in y):
+        raise ValueError(
+            "outlines come as arrays, and these are names of files; read them first: "
+            "[np.asarray(PIL.Image.open(path)) for path in paths]"
+        )
+    return not isinstance(y, ImageCollection) and len(y) > 0 and all(np.ndim(entry) == 0 for entry in y)
+
+
+def _names_image(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() in IMAGE_SUFFIXES
+
+
+def check_paintings(paintings: Any, images: ImageCollection, regions: Sequence[str]) -> list[Array]:
+    """Paintings as arrays of whole numbers, one for each image; errors name the image."""
+    if len(paintings) != len(images):
+        raise ValueError(f"{len(images)} images came with {len(paintings)} paintings; wanted is one for each image")
+    if not len(images):
+        raise ValueError("there are no paintings: fit needs at least one painted image")
+    checked, painted = [], np.zeros(len(regions) + 1, dtype=bool)
+    for position, entry in enumerate(paintings):
+        path = images.paths[position]
+        name = f"image {position}" + (f" ({path})" if path else "")
+        painting = np.asarray(entry)
+        if painting.ndim == 3 and (painting == painting[:, :, :1]).all():
+            painting = painting[:, :, 0]  # label images are read as grey on three channels
+        shape = images[position].shape[:2]
+        if painting.shape != shape:
+            raise ImageError(f"the painting of {name} has shape {painting.shape}, the image has {shape}")
+        kinds = np.unique(painting)
+        if not np.isin(kinds, np.arange(len(regions) + 1)).all():
+            strange = [kind for kind in kinds.tolist() if kind not in range(len(regions) + 1)]
+            raise ImageError(
+                f"the painting of {name} holds {', '.join(map(str, strange[:5]))}; wanted are 0 for what is not "
+                f"painted and 1 to {len(regions)} for the regions {', '.join(regions)}"
+            )
+        painted[kinds.astype(int)] = True
+        checked.append(painting.astype(np.uint8))
+    missing = [name for name, found in zip(regions, painted[1:], strict=True) if not found]
+    if missing:
+        raise ValueError(
+            f"nothing was painted as {' or '.join(map(repr, missing))}; paint at least one stroke of each region "
+            f"(the numbers are {', '.join(f'{k} {name}' for k, name in enumerate(regions, 1))})"
+        )
+    return checked

@@ -1,0 +1,181 @@
+"""Judge pixels by their colour relative to the picture's own light, at several scales.
+
+Two regions that are in every picture and are large (background and leaf, table and dish) give the picture's own
+measure of colour: the tint of the first counts as 0 and that of the second as 1, and so does brightness. The lamp's
+tint, fog, and a change of contrast or saturation of the whole picture cancel out, as in `leaf_light`. Where only one
+region is large, its colour is 0 and the spread of all colours is 1.
+
+Two perceptrons judge each pixel: the first by colours alone, on five scales; the second also by what the first found
+around it. A small one before them takes a first look, to find the two regions.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.vision.features.leaf_light import OPPONENT, without_noise
+from memclf.vision.features.perceptron import Layers, evaluate
+from memclf.vision.files import Pixels
+
+Coefficients = dict[str, Array]
+
+PLANES = 5
+SCALES = 4  # halvings; the coarsest picture has a sixteenth of the width
+SPREAD = 3  # halvings of the window in which the spread of colours is measured
+LOOK = 4  # the first look is at a picture of a quarter of the width
+TINTS = 12  # numbers of the first look without brightness
+LEAST = 20  # one pixel in so many at least shows a region that gives the measure of colour
+SURE = 0.8
+
+
+def judge(image: Pixels, coefficients: Coefficients) -> Array:
+    """Chances of each region: height x width x regions, at the size of `work_size`."""
+    return chances(look(without_noise(image), coefficients), coefficients)
+
+
+def look(x: Array, coefficients: Coefficients) -> Array:
+    """What each pixel of an image at work size is judged by: height x width x numbers."""
+    layers = layers_of(coefficients, "look")
+    seen, small = first_look(x, grey=len(layers[0][0]) > TINTS)
+    found = evaluate(layers, seen.reshape(-1, seen.shape[2]))
+    return on_scales(planes(x, median_colours(small, found, coefficients["anchors"])))
+
+
+def chances(seen: Array, coefficients: Coefficients) -> Array:
+    """Chances of each region, from the numbers of `look`."""
+    h, w = seen.shape[:2]
+    rows = seen.reshape(h * w, -1)
+    first = evaluate(layers_of(coefficients, "first"), rows)
+    around = surroundings(first.reshape(h, w, -1)).reshape(h * w, -1)
+    return evaluate(layers_of(coefficients, "second"), np.hstack([rows, around])).reshape(h, w, -1)
+
+
+def certainty(found: Array) -> float:
+    """1 if every pixel is surely one region, 0 if all regions are equally likely everywhere."""
+    return 1 - float(np.mean(entropy(found)))
+
+
+def entropy(found: Array) -> Array:
+    """The doubt of each pixel: 0 if one region is certain, 1 if all are equally likely."""
+    return np.asarray(-(found * np.log(np.maximum(found, 1e-9))).sum(axis=2) / np.log(found.shape[2]))
+
+
+def strange_share(seen: Array, coefficients: Coefficients) -> float:
+    """The share of pixels whose colours are unlike those painted as any region."""
+    return float(np.mean(strangeness(seen[::2, ::2], coefficients) > 1))
+
+
+def strangeness(seen: Array, coefficients: Coefficients) -> Array:
+    """How far the colour of each pixel is from those painted: above 1 it is unlike all of them."""
+    colours = seen[:, :, PLANES : 2 * PLANES].reshape(-1, PLANES)
+    far = [
+        np.square((colours - mean) @ root).sum(axis=1)
+        for mean, root in zip(coefficients["painted.mean"], coefficients["painted.root"], strict=True)
+    ]
+    return np.sqrt(np.min(far, axis=0)).reshape(seen.shape[:2])
+
+
+def layers_of(coefficients: Coefficients, name: str) -> Layers:
+    """The layers of one perceptron."""
+    count = sum(key.startswith(name) and key.endswith(".weight") for key in coefficients)
+    return [(coefficients[f"{name}{k}.weight"], coefficients[f"{name}{k}.bias"]) for k in range(count)]
+
+
+def name_layers(layers: Layers, name: str) -> Coefficients:
+    """The layers as arrays with names, for `layers_of`."""
+    named: Coefficients = {}
+    for k, (weight, bias) in enumerate(layers):
+        named |= {f"{name}{k}.weight": weight, f"{name}{k}.bias": bias}
+    return named
+
+
+def first_look(x: Array, grey: bool) -> tuple[Array, Array]:
+    """Numbers for each pixel of a small picture that tell large regions apart, and that picture.
+
+    Tints are relative to the corners, and to the whole picture. Brightness is left out unless pictures are `grey`:
+    shadows and fog change it.
+    """
+    h, w = x.shape[0] // LOOK, x.shape[1] // LOOK
+    small = cv2.GaussianBlur(cv2.resize(x, (w, h), interpolation=cv2.INTER_AREA), (0, 0), 0.8)
+    rows, columns = (np.r_[: side // 8, side - side // 8 : side] for side in (h, w))
+    numbers = []
+    for part in (small[np.ix_(rows, columns)], small):
+        apart = small - np.median(part.reshape(-1, 3), axis=0).astype(np.float32)
+        tint = cv2.transform(apart, OPPONENT[:2])
+        strength = cv2.magnitude(tint[:, :, 0], tint[:, :, 1])
+        near = np.dstack([tint, strength]) / np.float32(np.percentile(strength, 90) + 0.002)
+        if grey:
+            light = cv2.transform(apart, OPPONENT[2:])
+            near = np.dstack([near, light / np.float32(np.percentile(np.abs(light), 90) + 0.01)])
+        numbers += [near, cv2.blur(cv2.blur(near, (7, 7)), (7, 7))]
+    return np.dstack(numbers), small
+
+
+def median_colours(small: Array, found: Array, anchors: Array) -> list[Array]:
+    """The median colours of some regions, where the first look is surest of them."""
+    pixels = small.reshape(-1, 3)
+    fewest = len(pixels) // LEAST + 1
+    colours = []
+    for chance in found.T[anchors]:
+        least = float(np.partition(chance, -fewest)[-fewest])
+        colours.append(np.median(pixels[chance >= min(SURE, least)], axis=0))
+    return colours
+
+
+def planes(x: Array, colours: list[Array]) -> Array:
+    """Relative colours: height x width x `PLANES`.
+
+    The tint of a pixel (two opponent colours) as a point in a plane with the first colour at 0 and the second at 1;
+    its direction, softened near 0, which is its hue against theirs; and brightness.
+    """
+    opponent = cv2.transform(x, OPPONENT)
+    zero = OPPONENT @ colours[0]
+    if len(colours) > 1:
+        u, v, rise = OPPONENT @ colours[1] - zero
+        length = float(np.hypot(u, v))
+        unit = max(length, 0.006) * max(length, 1e-6)
+        rise = np.copysign(max(abs(rise), 0.02), rise)
+    else:
+        apart = np.abs(opponent - zero.astype(np.float32)).reshape(-1, 3)
+        spread = np.percentile(apart, 90, axis=0)
+        u, v, unit, rise = 1.0, 0.0, max(float(spread[:2].max()), 0.006), max(float(spread[2]), 0.02)
+    a, b, c = zero
+    turn = np.array([[u, v, 0, -u * a - v * b], [-v, u, 0, v * a - u * b], [0, 0, unit / rise, -c * unit / rise]])
+    seen = cv2.transform(opponent, turn / unit)
+    soft = 1 / (cv2.magnitude(seen[:, :, 0], seen[:, :, 1]) + np.float32(0.3))
+    seen = np.dstack([seen[:, :, :2], seen[:, :, :2] * soft[:, :, None], seen[:, :, 2]])
+    return np.clip(seen, -4, 4, out=seen)
+
+
+def on_scales(seen: Array) -> Array:
+    """The planes, also smoothed over 2, 4, 8 and 16 pixels, and their spread around each pixel."""
+    h, w, count = seen.shape
+    room = np.empty((h, w, (SCALES + 2) * count), dtype=np.float32)
+    small = seen
+    room[:, :, :count] = seen
+    square = seen * seen
+    for k in range(1, SCALES + 1):
+        small = cv2.pyrDown(small)
+        room[:, :, k * count : (k + 1) * count] = _enlarge(small, w, h)
+        if k <= SPREAD:
+            square = cv2.pyrDown(square)
+        if k == SPREAD:
+            spread = np.sqrt(np.maximum(square - small * small, 0))
+            room[:, :, -count:] = _enlarge(spread, w, h)
+    return room
+
+
+def surroundings(found: Array) -> Array:
+    """The chances of each region around each pixel, within 2, 4, 8 and 16 pixels."""
+    h, w = found.shape[:2]
+    parts, small = [], found
+    for _ in range(SCALES):
+        small = cv2.pyrDown(small)
+        parts.append(_enlarge(small, w, h))
+    return np.concatenate(parts, axis=2)
+
+
+def _enlarge(small: Array, width: int, height: int) -> Array:
+    return cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)

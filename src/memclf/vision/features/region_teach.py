@@ -1,0 +1,306 @@
+"""Learn regions from paintings: outlines and strokes alike.
+
+Every picture is shown several times: turned, mirrored, and lit otherwise (gamma, white balance, hue). None of
+the 19 corruptions is among these. Strokes say little about how common a region is, and nothing about its edges. So the
+first perceptron, taught by painted pixels alone, estimates how common each region is in all pixels of the painted
+pictures (Saerens, Latinne and Decaestecker, 2002), and what it finds where nothing was painted teaches the second.
+Where everything was painted, nothing is left to estimate, and both learn from the outlines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from memclf._numbers import Array
+from memclf._progress import track
+from memclf.vision.features.leaf_augment import change_light
+from memclf.vision.features.leaf_light import remove_impulses, remove_noise, without_noise, work_size
+from memclf.vision.features.perceptron import Layers, evaluate, join, teach
+from memclf.vision.features.region_pixels import (
+    PLANES,
+    SCALES,
+    SPREAD,
+    Coefficients,
+    certainty,
+    chances,
+    first_look,
+    look,
+    name_layers,
+    strange_share,
+    surroundings,
+)
+from memclf.vision.files import Pixels
+
+TWICE = 600  # up to so many pictures, each is shown twice at least
+USUAL = 160  # showings for which the steps are meant
+PIXELS = 300  # of each region, that one showing teaches
+UNPAINTED = 300  # pixels of one showing that tell how common regions are
+EDGES = 0.2
+PAINTED = 0.9  # share of a pixel from which it counts as painted
+BY_HAND = 3.0  # what a painted pixel counts beside one that the first perceptron judged
+THERE = 0.03  # share of nine pictures in ten that a region takes at least to give the measure of colour
+LITTLE = 200_000  # painted pixels at work size: six outlines
+FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.3}
+MANY: dict[str, Any] = {"hidden": (48, 24), "steps": 1500, "decay": 1e-3}
+TOGETHER = 5  # perceptrons, each taught by other pictures, whose mean judges where little was painted
+FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
+COLOURLESS = 2  # mean difference of red, green and blue, of 255, below which a picture is grey
+GREY = 0.1  # by how much brightness must help the first look to be used there
+ROUNDS = 30  # of estimating how common regions are
+OUTSIDE = 0.995  # quantile of painted colours beyond which a colour is strange
+KNOWN = 60  # pictures that show what doubt is usual
+
+
+class Painted(NamedTuple):
+    """A picture and its painting, at up to twice the size at which pixels are judged."""
+
+    image: Pixels
+    painting: NDArray[np.uint8]
+    size: tuple[int, int]
+    grey: bool
+
+
+class Sample(NamedTuple):
+    """Pixels that teach: their numbers, the share of each region, and how much each counts."""
+
+    rows: Array
+    shares: Array
+    weights: Array
+    cases: Array  # the picture of each pixel
+
+    @classmethod
+    def join(cls, samples: list[Sample]) -> Sample:
+        return cls(*(np.concatenate(parts) for parts in zip(*samples, strict=True)))
+
+    def weighed(self, common: Array) -> Array:
+        """Weights with which regions count as much as they are common."""
+        totals = self.weights @ self.shares
+        return np.asarray(self.weights * (self.shares @ (common / totals)))
+
+
+def prepare(image: Pixels, painting: Array) -> Painted:
+    """Prepare a picture and its painting for teaching."""
+    size = work_size(*image.shape[:2])
+    largest = 2 * size[0], 2 * size[1]
+    image, painting = remove_impulses(image), painting.astype(np.uint8)
+    if image.shape[1] > largest[0] or image.shape[0] > largest[1]:
+        image = np.asarray(cv2.resize(image, largest, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+        painting = np.asarray(cv2.resize(painting, largest, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
+    return Painted(image, painting, size, grey=bool(np.ptp(image, axis=2).mean() < COLOURLESS))
+
+
+def teach_regions(
+    cases: list[Painted], n_regions: int, *, showings: int, seed: int, verbose: int | None = None
+) -> Coefficients:
+    """Coefficients for `region_pixels.judge`, learned from painted pictures."""
+    rng = np.random.default_rng(seed)
+    order = _order_of_showing(len(cases), showings, rng)
+    little = sum(_painted_pixels(case) for case in cases) < LITTLE
+    options, several = (FEW, TOGETHER) if little else (MANY, 1)
+    options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
+    known = _teach_first_look([draw_view(cases[k], n_regions, rng) for k in order[:showings]], rng)
+
+    def show(stage: int) -> Iterator[tuple[int, Array, Array]]:
+        for k in track(order, total=len(order), what=f"teaching, part {stage} of 2", verbose=verbose):
+            x, shares = draw_view(cases[k], n_regions, rng)
+            yield k, look(x, known), shares
+
+    painted, elsewhere, edges, counts = [], [], [], np.zeros(n_regions + 1)
+    for k, seen, shares in show(1):
+        by_hand = shares.sum(axis=2) > PAINTED
+        painted.append(_sample(k, seen, shares, by_hand.astype(np.float32), rng))
+        if EDGES and not by_hand.all():
+            edges.append(_mix_edges(painted[-1], rng))
+        some = rng.integers(0, by_hand.size, UNPAINTED)
+        counts[:-1] += shares[by_hand].sum(axis=0)
+        counts[-1] += np.count_nonzero(~by_hand)
+        elsewhere.append(seen.reshape(by_hand.size, -1)[some[~by_hand.ravel()[some]]])
+    sample = Sample.join(painted)
+    common = counts[:-1] / counts[:-1].sum()
+    if counts[-1] > 0.01 * counts.sum():
+        even = np.ones(n_regions)
+        first = teach(sample.rows, sample.shares, sample.weighed(even), rng, **options)
+        common = _how_common(evaluate(first, np.concatenate(elsewhere)), counts)
+    weights = sample.weighed(common)
+    if edges:
+        mixed = Sample.join(edges)
+        weights = np.append(weights / weights.sum(), EDGES * mixed.weighed(common) / mixed.weighed(common).sum())
+        sample = Sample.join([sample, mixed])
+    first = _teach_several(sample, weights, several, rng, **options)
+    known |= name_layers(first, "first") | _painted_colours(sample)
+
+    judged = []
+    for k, seen, shares in show(2):
+        found = evaluate(first, seen.reshape(-1, seen.shape[2])).reshape(shares.shape)
+        by_hand = shares.sum(axis=2) > PAINTED
+        sharp = found * found
+        sharp /= sum(np.moveaxis(sharp, 2, 0))[:, :, None]
+        shares = np.where(by_hand[:, :, None], shares, sharp)
+        counts_for = np.where(by_hand, np.float32(BY_HAND), np.float32(1))
+        judged.append(_sample(k, np.concatenate([seen, surroundings(found)], axis=2), shares, counts_for, rng))
+    sample = Sample.join(judged)
+    known |= name_layers(_teach_several(sample, sample.weights, several, rng, **options), "second")
+    return known | _usual_doubt(cases, known)
+
+
+def _order_of_showing(n: int, showings: int, rng: np.random.Generator) -> list[int]:
+    times = max(2 if n <= TWICE else 1, -(-showings // n))
+    return np.concatenate([rng.permutation(n) for _ in range(times)]).tolist()
+
+
+def _painted_pixels(case: Painted) -> float:
+    return float(np.mean(case.painting > 0)) * case.size[0] * case.size[1]
+
+
+def draw_view(case: Painted, n_regions: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Draw one showing: the image as float32, and how much of each pixel is painted as what."""
+    height, width = case.image.shape[:2]
+    size = np.array(case.size, dtype=float)
+    stretch = np.exp(rng.uniform(-0.12, 0.12))
+    turn = cv2.getRotationMatrix2D((0.0, 0.0), rng.uniform(-15, 15), np.exp(rng.uniform(-0.25, 0.25)))[:, :2]
+    turn = turn @ np.diag(rng.choice([-1.0, 1.0], 2) * [stretch, 1 / stretch])
+    shift = size / 2 - turn @ (size / 2) + rng.uniform(-0.06, 0.06, 2) * size
+    place = np.column_stack([turn * (size / (width, height)), shift])
+    image = cv2.warpAffine(case.image, place, case.size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    shares = np.zeros((case.size[1], case.size[0], n_regions), dtype=np.float32)
+    for k in range(n_regions):
+        marked = (case.painting == k + 1).astype(np.float32)
+        if marked.any():
+            shares[:, :, k] = cv2.warpAffine(marked, place, case.size, flags=cv2.INTER_LINEAR)
+    x = change_light(image.astype(np.float32) * np.float32(1 / 255), rng)
+    return remove_noise(np.repeat(x[:, :, :1], 3, axis=2) if case.grey else x), shares
+
+
+def _sample(case: int, seen: Array, shares: Array, weights: Array, rng: np.random.Generator) -> Sample:
+    """Some pixels of each region; those of weight 0 are left out."""
+    kinds = np.where(weights > 0, shares.argmax(axis=2), -1).ravel()
+    chosen, counts = [], []
+    for k in range(shares.shape[2]):
+        places = np.flatnonzero(kinds == k)
+        few = rng.choice(places, min(PIXELS, len(places)), replace=False)
+        chosen.append(few)
+        counts.append(np.full(len(few), len(places) / max(1, len(few))))
+    some = np.concatenate(chosen)
+    part = shares.reshape(-1, shares.shape[2])[some]
+    part = part / part.sum(axis=1, keepdims=True)
+    weights = weights.ravel()[some] * np.concatenate(counts)
+    return Sample(seen.reshape(-1, seen.shape[2])[some], part, weights, np.full(len(some), case))
+
+
+def _teach_several(sample: Sample, weights: Array, several: int, rng: np.random.Generator, **options: Any) -> Layers:
+    """The mean of several perceptrons: for each, pictures drawn with replacement count more.
+
+    Which strokes a single one happened to learn from would matter too much.
+    """
+    if several == 1:
+        return teach(sample.rows, sample.shares, weights, rng, **options)
+    n = int(sample.cases.max()) + 1
+    taught = []
+    for _ in range(several):
+        times = 1 + rng.multinomial(n, np.full(n, 1 / n))
+        taught.append(teach(sample.rows, sample.shares, weights * times[sample.cases], rng, **options))
+    return join(taught)
+
+
+def _mix_edges(sample: Sample, rng: np.random.Generator) -> Sample:
+    """Pixels as they look at the edge of two regions: mixtures of two painted ones.
+
+    A pixel at an edge is mostly the one or the other, and coarse scales show about as much of both.
+    """
+    one, two = rng.integers(0, len(sample.rows), (2, PIXELS)) if len(sample.rows) else np.zeros((2, 0), dtype=int)
+    apart = sample.shares[one].argmax(axis=1) != sample.shares[two].argmax(axis=1)
+    one, two = one[apart], two[apart]
+    a, b = (sample.rows[some].reshape(len(some), -1, PLANES) for some in (one, two))
+    part = rng.uniform(0.5, 1, len(one)).astype(np.float32)
+    fade = rng.uniform(0.3, 1, len(one)).astype(np.float32)
+    scales = np.arange(SCALES + 1)
+    parts = (0.5 + (part - 0.5)[:, None] * fade[:, None] ** scales)[:, :, None]
+    mixed = parts * a[:, :-1] + (1 - parts) * b[:, :-1]
+    here = parts[:, SPREAD]
+    spread = here * a[:, -1] ** 2 + (1 - here) * b[:, -1] ** 2 + here * (1 - here) * (a[:, SPREAD] - b[:, SPREAD]) ** 2
+    rows = np.concatenate([mixed, np.sqrt(spread)[:, None]], axis=1).reshape(len(one), -1)
+    shares = part[:, None] * sample.shares[one] + (1 - part)[:, None] * sample.shares[two]
+    return Sample(rows.astype(np.float32), shares, np.ones(len(one)), sample.cases[one])
+
+
+def _teach_first_look(views: list[tuple[Array, Array]], rng: np.random.Generator) -> Coefficients:
+    """The perceptron of the first look, and the regions that give the measure of colour."""
+    best, helped = None, 0.0
+    for grey in (False, True):
+        seen = [first_look(x, grey)[0] for x, _ in views]
+        small = [
+            cv2.resize(shares, one.shape[1::-1], interpolation=cv2.INTER_AREA)
+            for (_, shares), one in zip(views, seen, strict=True)
+        ]
+        rows, shares = (np.concatenate([part.reshape(-1, part.shape[2]) for part in parts]) for parts in (seen, small))
+        marked = shares.sum(axis=1) > 0.5
+        sample = Sample(
+            rows[marked], shares[marked] / shares[marked].sum(axis=1, keepdims=True), np.ones(marked.sum()), marked
+        )
+        weights = sample.weighed(np.ones(shares.shape[1]))
+        layers = teach(sample.rows, sample.shares, weights, rng, **FIRST_LOOK)
+        right = evaluate(layers, sample.rows).argmax(axis=1) == sample.shares.argmax(axis=1)
+        score = float(np.average(right, weights=weights))
+        if best is None or score > helped + GREY:
+            best, helped = (layers, seen, shares, marked), score
+        if helped > 1 - GREY:
+            break
+    assert best is not None
+    layers, seen, shares, marked = best
+    found = [evaluate(layers, one.reshape(-1, one.shape[2])) for one in seen]
+    counts = np.append(shares[marked].sum(axis=0), np.count_nonzero(~marked))
+    common = _how_common(np.concatenate(found)[~marked], counts)
+    each = [(one * common / (one @ common)[:, None]).mean(axis=0) for one in found]
+    there = np.quantile(each, 0.1, axis=0) >= THERE
+    there[common.argmax()] = True
+    anchors = [k for k in np.argsort(-common) if there[k]][:2]
+    return {**name_layers(layers, "look"), "anchors": np.array(anchors)}
+
+
+def _how_common(found: Array, counts: Array) -> Array:
+    """The share of each region in painted and unpainted pixels together.
+
+    `found` are chances of unpainted pixels, from painted ones of which each region had as many; `counts` says how many
+    pixels were painted as each region, and how many were not.
+    """
+    common = np.full(found.shape[1], 1 / found.shape[1])
+    if not len(found):
+        return counts[:-1] / counts[:-1].sum()
+    for _ in range(ROUNDS):
+        likely = found * common
+        likely /= likely.sum(axis=1, keepdims=True)
+        common = (counts[:-1] + counts[-1] * likely.mean(axis=0)) / counts.sum()
+    return common
+
+
+def _painted_colours(sample: Sample) -> Coefficients:
+    """Mean and spread of the colours painted as each region.
+
+    Strange ones have a distance above 1.
+    """
+    colours, kinds = sample.rows[:, PLANES : 2 * PLANES], sample.shares.argmax(axis=1)
+    means, roots = [], []
+    for k in range(sample.shares.shape[1]):
+        some = colours[kinds == k]
+        mean = some.mean(axis=0)
+        values, vectors = np.linalg.eigh(np.cov((some - mean).T) + 1e-3 * np.eye(PLANES))
+        root = vectors / np.sqrt(values)
+        limit = np.quantile(np.square((some - mean) @ root).sum(axis=1), OUTSIDE)
+        means.append(mean)
+        roots.append(root / np.sqrt(limit))
+    return {"painted.mean": np.array(means, np.float32), "painted.root": np.array(roots, np.float32)}
+
+
+def _usual_doubt(cases: list[Painted], known: Coefficients) -> Coefficients:
+    """How certain and how strange pixels of the painted pictures are: limits of `trust`."""
+    rows = []
+    for case in cases[:: -(-len(cases) // KNOWN)]:
+        seen = look(without_noise(case.image), known)
+        rows.append((certainty(chances(seen, known)), strange_share(seen, known)))
+    sure, strange = np.array(rows).T
+    return {"usual": np.array([np.quantile(sure, 0.1), np.quantile(strange, 0.9)])}

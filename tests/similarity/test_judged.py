@@ -235,6 +235,16 @@ def test_measurements__all_constant__make_all_cases_alike():
     similarity = JudgedSimilarity().fit(X, [0, 1] * 3).judge(X, triplets=[(0, 1, 2)])
     assert similarity.compare(X, X).tolist() == np.ones((6, 6)).tolist()
     assert similarity.learned_from_ == "equal weights"
+    assert similarity.sentence == "No measurement varies in training cases."
+    with pytest.raises(
+        ValueError, match="no measurement varies between the training cases, so there is nothing to ask"
+    ):
+        similarity.questions(X, 3)
+
+
+def test_measurements__one_alone__is_named():
+    X = pd.DataFrame({"size": [1.0, 2.0, 5.0], "none": [0.0, 0.0, 0.0]})
+    assert JudgedSimilarity().judge(X, triplets=[(0, 1, 2)]).sentence == "size alone varies in training cases."
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -405,7 +415,7 @@ def test_judge__contradictions_throughout__warns_and_keeps_equal_weights(X):
 
 
 def test_judge__answers_by_coin__warns_and_keeps_equal_weights(X):
-    with pytest.warns(JudgementsWarning, match="no weights explain these 100 judgements better than tossing a coin"):
+    with pytest.warns(JudgementsWarning, match=r"the best weights agree with \d+ % of these 100 judgements, hardly"):
         similarity = JudgedSimilarity().judge(X, triplets=Expert(X, HIDDEN, slips=0.5).triplets(100))
     assert similarity.weights_.tolist() == [1] * 5
 

@@ -31,7 +31,8 @@ from memclf.similarity.judgements import (
 )
 
 FROM_LABELS = 1000  # triplets that are drawn from labels
-ENOUGH = 20  # judgements from which on they must tell more than a coin would
+ENOUGH = 20  # judgements, from which on they must agree with the weights more often than a coin would
+CLEARLY = 0.6
 FOLDS = 5
 
 
@@ -125,8 +126,9 @@ class JudgedSimilarity(NumericSimilarity):
     def questions(self, X: Any, n: int) -> list[tuple[int, int, int]]:
         """The n comparisons (i, j, k) that are worth asking next: is row i more like row j or k?
 
-        They are uncertain, differ from each other, and every tenth repeats an earlier one the other way round, so
-        that `consistency_` can tell how far the expert agrees with himself.
+        The answers to half of them are uncertain and would teach different things; the others are random, so that it
+        can be told how well the weights predict. Every tenth repeats an earlier one the other way round, so that
+        `consistency_` can tell how far the expert agrees with himself.
         """
         check_is_fitted(self)
         described = self.describe(X)
@@ -135,6 +137,8 @@ class JudgedSimilarity(NumericSimilarity):
         if len(described) < 3:
             raise ValueError(f"a question needs three different cases, and X has {len(described)}")
         active = self._find_active()
+        if not active.any():
+            raise ValueError("no measurement varies between the training cases, so there is nothing to ask about")
         rows, pairs, triplets = self._collect()
         asked = len(pairs) + len(triplets)
         new = choose_questions(described[:, active], learn(self._ask(rows, pairs, triplets)), n, seed=asked)
@@ -157,9 +161,7 @@ class JudgedSimilarity(NumericSimilarity):
         asked, right = self._ask(rows, pairs, triplets), 0.0
         for fold in range(FOLDS):  # all answers to one question are held out together
             out, pairs_out = question % FOLDS == fold, pair % FOLDS == fold
-            predicted = learn(asked.take(~out, ~pairs_out)).predict(asked.take(out, pairs_out))
-            answers = np.concatenate([np.ones(int(out.sum())), pairs[pairs_out, 2]])
-            right += float(np.where(predicted > 0, answers, 1 - answers).round().sum())
+            right += float(learn(asked.take(~out, ~pairs_out)).agrees(asked.take(out, pairs_out)).sum())
         return Consistency(repeats, Share(right, len(asked)))
 
     @property
@@ -169,7 +171,9 @@ class JudgedSimilarity(NumericSimilarity):
         count = sum(len(each["pairs"]) + len(each["triplets"]) for each in self.judgements_)
         source = {"labels": "the labels", "judgements": f"{count} judgement{'s' if count > 1 else ''}"}
         order = [m for m in np.argsort(-self.weights_, kind="stable") if self.weights_[m] > 0]
-        if self.learned_from_ == "equal weights" or len(order) < 2:
+        if len(order) < 2:
+            return f"{self.measurements_[order[0]] + ' alone' if order else 'No measurement'} varies in training cases."
+        if self.learned_from_ == "equal weights":
             return f"The {len(order)} measurements that vary count the same (equal weights)."
         most, others = order[0], [order[1], order[len(order) // 2], order[-1]][: len(order) - 1]
         ratios = [
@@ -244,10 +248,11 @@ class JudgedSimilarity(NumericSimilarity):
             return
         problem = find_contradictions(pairs, triplets) if self.judgements_ else ""
         learned = learn(asked)
-        if not problem and learned.score < learned.coin and len(asked) >= ENOUGH:
+        right = float(learned.agrees(asked).mean())
+        if not problem and right < CLEARLY and len(asked) >= ENOUGH:
             problem = (
-                f"no weights explain these {len(asked)} judgements better than tossing a coin would: they contradict "
-                "each other, or the expert goes by something that is not measured."
+                f"the best weights agree with {100 * right:.0f} % of these {len(asked)} judgements, hardly more than a "
+                "coin would: they contradict each other, or the expert goes by something that is not measured."
             )
         if problem:
             if self.judgements_:

@@ -3,45 +3,46 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import entr
 
 from memclf._numbers import Array
-from memclf.similarity.judged_weights import SLIP, Learned
+from memclf.similarity.judged_weights import Learned, give_chances
 
 CASES = 400  # cases that candidates are drawn from
-CANDIDATES = 4000
+CANDIDATES = 2000
+FUTURES = 8  # ways in which answers to come are made up
 REPEAT_EVERY = 10  # one question in ten is a repeat
 
 
 def choose_questions(described: Array, learned: Learned, n: int, seed: int) -> list[tuple[int, int, int]]:
-    """The n triplets of described cases whose answers would teach most together.
+    """n triplets of described cases: every other one would teach most, the rest are random.
 
-    One after the other, the candidate is taken whose answer narrows the weights most, given the answers to those
-    before it (the D-optimal design of a logistic model).
+    One after the other, the candidate is taken about which the weights that are still possible disagree most, each sure
+    of its own answer (Houlsby and others 2011). Answers to those before it are made up, in several ways, so that a
+    question is not asked again in other words. From such questions alone it is hard to tell how well the weights
+    predict, since each is taken because its answer is open; random ones tell.
     """
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.choice(len(described), min(CASES, len(described)), replace=False))
     asked = _draw_triplets(len(rows), max(CANDIDATES, 2 * n), rng)
     some = described[rows]
     near, far = (np.abs(some[asked[:, 0]] - some[asked[:, each]]) ** learned.power for each in (1, 2))
-    # A gap tells nothing about its measurement.
-    difference = np.nan_to_num(far - near)
-    slopes = np.column_stack([difference * learned.sensitivity, difference @ learned.scale])
-    sure = 1 / (1 + np.exp(-np.clip(difference @ learned.scale, -50, 50)))
-    chance = SLIP + (1 - 2 * SLIP) * sure
-    told = ((1 - 2 * SLIP) * sure * (1 - sure)) ** 2 / (chance * (1 - chance))
-    slopes *= np.sqrt(told)[:, None]
-    covariance = learned.covariance[:-1, :-1]  # without the reach, about which triplets tell nothing
-    spread = slopes @ covariance
-    gain = np.einsum("ij,ij->i", spread, slopes)
+    difference = np.nan_to_num(far - near)  # a gap tells nothing about its measurement
+    yes, _ = give_chances(difference @ learned.members.T)
+    sure = -entr(yes) - entr(1 - yes)
+    votes = np.tile(learned.votes, (FUTURES, 1))
+    left = np.ones(len(asked), dtype=bool)
     chosen: list[int] = []
-    for _ in range(min(n, len(asked))):
-        best = int(np.argmax(gain))
+    for number in range(min(n, len(asked))):
+        together = yes @ votes.T
+        told = (entr(together) + entr(1 - together) + sure @ votes.T).mean(axis=1)
+        best = int(np.argmax(np.where(left, told, -np.inf)))
+        best = int(rng.choice(np.flatnonzero(left))) if number % 2 else best
+        made_up = rng.random(FUTURES) < together[best]
+        votes *= np.where(made_up[:, None], yes[best], 1 - yes[best])
+        votes /= votes.sum(axis=1, keepdims=True)
+        left[best] = False
         chosen.append(best)
-        spread_best = spread[best] / np.sqrt(1 + gain[best])
-        along = slopes @ spread_best
-        spread -= along[:, None] * spread_best
-        gain = gain - along**2
-        gain[chosen] = -np.inf
     return [(int(i), int(j), int(k)) for i, j, k in rows[asked[chosen]]]
 
 

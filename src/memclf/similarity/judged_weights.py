@@ -2,9 +2,11 @@
 
 The weights have a log-normal prior around equal weights. An answer follows a logistic curve in the difference of two
 distances; one answer in twenty is taken for a slip, so that a contradiction cannot pull far. How wide the prior is,
-and whether differences or their squares count, is weighed by how well each answer is predicted from all others, in the
-approximation of one Newton step (Rad and Maleki 2020) around Laplace's. Few or contradictory answers leave the weights
-equal, many clear ones move them.
+and whether differences or their squares count, is weighed by how well answers are predicted: the mean of two scores,
+each answer predicted from those before it (the evidence, in Laplace's approximation, MacKay 1992) and from all others
+(in the approximation of one Newton step, Rad and Maleki 2020). The first alone is too bold where there are many
+measurements, the second alone too timid where questions were chosen because their answers were open. Few or
+contradictory answers leave the weights equal, many clear ones move them.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from memclf._numbers import Array
 
@@ -21,6 +23,7 @@ SLIP = 0.05  # chance that an answer is the wrong way round, whatever the cases
 # Spreads of the log-weights around equal ones, with their prior chances. The first is as good as equal.
 SPREADS = (0.1, 0.3, 0.6, 1.0, 1.6, 2.5)
 CHANCES = (0.7, 0.1, 0.08, 0.05, 0.04, 0.03)
+MEMBERS = 16  # drawn for each spread
 CLEAR = 3.0  # log-odds with which a usual question is answered, by the prior
 SQUARES = 1.0  # by how much the log-probability must be better for squared differences
 
@@ -69,25 +72,24 @@ class Learned:
         Whether differences or squared differences count.
     reach : float
         At which distance two cases are as much alike as not, in units of the usual distance.
-    score, coin : float
-        Log-probability of the answers, each predicted from the others, and of a coin that knows no cases.
-    scale, sensitivity, covariance
-        Weights in the units of the logistic curve, how they change with their parameters, and how uncertain these are.
+    score : float
+        Log-probability of the answers, each predicted from others.
+    members, votes : ndarray
+        Weights that the answers leave possible, in the units of the logistic curve, and how much each of them counts.
     """
 
     weights: Array
     power: int
     reach: float
     score: float
-    coin: float
-    scale: Array
-    sensitivity: Array
-    covariance: Array
+    members: Array
+    votes: Array
 
-    def predict(self, questions: Questions) -> Array:
-        """Distance by which an answer is expected: positive for "yes", of triplets, then of pairs."""
+    def agrees(self, questions: Questions) -> Array:
+        """Whether the weights answer each question as it was answered, of triplets, then of pairs."""
         triplets, pairs, usual = questions.raised(self.power)
-        return np.concatenate([triplets @ self.weights, self.reach * (usual @ self.weights) - pairs @ self.weights])
+        alike = pairs @ self.weights < self.reach * (usual @ self.weights)
+        return np.concatenate([triplets @ self.weights > 0, alike == (questions.alike > 0.5)])
 
 
 def learn(questions: Questions) -> Learned:
@@ -111,7 +113,7 @@ def _learn(questions: Questions, power: int) -> Learned:
 
     def loss(u: Array, spread: float) -> tuple[float, Array]:
         values, reach, z = unpack(u, spread)
-        chance, slope = _chances(z)
+        chance, slope = give_chances(z)
         fit = float(answers @ np.log(chance) + (1 - answers) @ np.log1p(-chance))
         pull = (answers / chance - (1 - answers) / (1 - chance)) * slope
         each = (pull[:n] @ triplets + pull[n:].sum() * reach * usual - pull[n:] @ pairs) * values
@@ -119,7 +121,8 @@ def _learn(questions: Questions, power: int) -> Learned:
         return float(0.5 * u @ u) - fit, u - uphill
 
     u, before = np.zeros(m + 2), SPREADS[0]
-    scores, all_weights, reaches, curves = [], [], [], []
+    scores, all_weights, reaches, members = [], [], [], []
+    normal = np.random.default_rng(0).normal(size=(MEMBERS, m))
     for spread, prior in zip(SPREADS, CHANCES, strict=True):  # from nearly equal weights to any
         u = np.concatenate([u[:m] * (before / spread), u[m:]])
         before = spread
@@ -129,40 +132,32 @@ def _learn(questions: Questions, power: int) -> Learned:
         middle = np.concatenate([triplets, reach * usual - pairs]) * values
         jacobian = np.column_stack([spread * middle, z, np.repeat([0.0, reach * (usual @ values)], [n, len(pairs)])])
         score, covariance = _predict_each(z, answers, jacobian)
-        scores.append(np.log(prior) + score)
+        evidence = 0.5 * float(np.linalg.slogdet(covariance)[1]) - float(best.fun)
+        scores.append(np.log(prior) + (score + evidence) / 2)
         all_weights.append(values * (m / values.sum()))
         reaches.append(u[m + 1])
-        curves.append((values, spread * values, covariance))
+        members.append(values * np.exp(spread * normal @ np.linalg.cholesky(covariance[:m, :m]).T))
     total_score = float(np.logaddexp.reduce(scores))
     share = np.exp(np.array(scores) - total_score)
     weights, reach = share @ np.array(all_weights), float(np.exp(share @ np.array(reaches)))
-    return Learned(weights, power, reach, total_score, _coin(questions), *curves[int(np.argmax(share))])
+    votes = np.repeat(share + 1 / len(SPREADS), MEMBERS) / (2 * MEMBERS)  # no spread is ruled out
+    return Learned(weights, power, reach, total_score, np.concatenate(members), votes)
 
 
 def _predict_each(z: Array, answers: Array, jacobian: Array) -> tuple[float, Array]:
     """Log-probability of answers, each predicted from the others, and the parameters' covariance."""
-    chance, slope = _chances(z)
+    chance, slope = give_chances(z)
     told = slope**2 / (chance * (1 - chance))
     covariance = np.linalg.inv(np.eye(jacobian.shape[1]) + (jacobian * told[:, None]).T @ jacobian)
     own = np.einsum("ij,ij->i", jacobian @ covariance, jacobian)
     without = own / np.maximum(1 - own * told, 0.05)
     pull = (answers / chance - (1 - answers) / (1 - chance)) * slope
     # The mean of a logistic curve over a normal distribution (MacKay 1992).
-    chance, _ = _chances((z - without * pull) / np.sqrt(1 + np.pi / 8 * without))
+    chance, _ = give_chances((z - without * pull) / np.sqrt(1 + np.pi / 8 * without))
     return float(answers @ np.log(chance) + (1 - answers) @ np.log1p(-chance)), covariance
 
 
-def _chances(z: Array) -> tuple[Array, Array]:
+def give_chances(z: Array) -> tuple[Array, Array]:
     """The chance of "yes" at these log-odds, with slips, and its slope."""
     sure = expit(z)
     return SLIP + (1 - 2 * SLIP) * sure, (1 - 2 * SLIP) * sure * (1 - sure)
-
-
-def _coin(questions: Questions) -> float:
-    """Log-probability of the answers if cases play no part: a coin, and the mean rate of pairs."""
-    triplets = -np.log(2) * len(questions.nearer)
-    if not len(questions.apart):
-        return float(triplets)
-    rate = float(np.clip(questions.alike.mean(), 1e-3, 1 - 1e-3))
-    pairs = len(questions.apart) * (np.log1p(-rate) + rate * logit(rate))
-    return float(triplets + pairs - 0.5 * np.log(len(questions.apart)))

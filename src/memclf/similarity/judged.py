@@ -31,7 +31,7 @@ from memclf.similarity.judgements import (
 )
 
 FROM_LABELS = 1000  # triplets that are drawn from labels
-ENOUGH = 20  # judgements, from which on they must agree with the weights more often than a coin would
+ENOUGH = 50  # judgements, from which on they must agree with the weights more often than a coin would
 CLEARLY = 0.6
 FOLDS = 5
 

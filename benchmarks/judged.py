@@ -14,10 +14,9 @@ Three kinds of weights: "uneven" (exponentially distributed), "few count" (a fif
 Scores: agreement with the judge, without slips, on 2,000 new triplets; Spearman's correlation of the similarity with
 the judge's on 2,000 pairs. metric-learn 0.7 needs scikit-learn before 1.8: install both in an environment of their own.
 
-    python benchmarks/judged.py run --out rows.csv               # random questions and peers: half an hour
-    python benchmarks/judged.py chosen --out chosen.csv          # chosen questions: half an hour
-    python benchmarks/judged.py few --out few.csv --seeds 20     # ten judgements against none: minutes
-    python benchmarks/judged.py page rows.csv chosen.csv few.csv # the tables of JUDGED.md
+    python benchmarks/judged.py run --out rows.csv
+    python benchmarks/judged.py run --out few.csv --contenders "judged, random" --sizes 10 20 --seeds 20
+    python benchmarks/judged.py page rows.csv --few few.csv      # the tables of JUDGED.md
 """
 
 from __future__ import annotations
@@ -47,6 +46,7 @@ TABLES: dict[str, Callable[..., Any]] = {
     "diabetes": load_diabetes,
 }
 GENERATED = (5, 20, 50)
+OWN = ("judged, random", "judged, chosen")
 PEERS = ("SCML", "LSML", "ITML")
 Rows = list[tuple[int, int, int]]
 
@@ -195,8 +195,9 @@ def show(table: pd.DataFrame, title: str, digits: int = 1) -> None:
         print("| " + " | ".join("" if cell == "nan" else cell for cell in cells) + " |")
 
 
-def print_page(rows: Path, chosen: Path, few: Path) -> None:
-    frame = pd.concat([pd.read_csv(rows), pd.read_csv(chosen).query("contender == 'judged, chosen'")])
+def print_page(rows: list[Path], few: Path) -> None:
+    frame = pd.concat([pd.read_csv(each) for each in rows])
+    frame = frame.drop_duplicates(["data", "kind", "power", "seed", "contender", "n"])
     frame["agreement"] *= 100
     order = ["equal weights", "equal, squared", "judged, random", "judged, chosen", *PEERS]
     runs = len(frame.drop_duplicates(["data", "kind", "power", "seed"]))
@@ -262,24 +263,20 @@ def print_page(rows: Path, chosen: Path, few: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("run", "chosen", "few"):
-        command = commands.add_parser(name)
-        command.add_argument("--out", type=Path, required=True)
-        command.add_argument("--seeds", type=int, default=3)
-        command.add_argument("--jobs", type=int, default=1)
+    measure = commands.add_parser("run")
+    measure.add_argument("--out", type=Path, required=True)
+    measure.add_argument("--contenders", nargs="+", default=[*OWN, *PEERS])
+    measure.add_argument("--sizes", nargs="+", type=int, default=SIZES)
+    measure.add_argument("--seeds", type=int, default=1)
+    measure.add_argument("--jobs", type=int, default=1)
     page = commands.add_parser("page")
-    page.add_argument("rows", type=Path)
-    page.add_argument("chosen", type=Path)
-    page.add_argument("few", type=Path)
+    page.add_argument("rows", type=Path, nargs="+")
+    page.add_argument("--few", type=Path, required=True)
     options = parser.parse_args()
     if options.command == "run":
-        run(options.out, options.seeds, SIZES, ("judged, random", *PEERS), options.jobs)
-    elif options.command == "chosen":
-        run(options.out, options.seeds, SIZES, ("judged, chosen",), options.jobs)
-    elif options.command == "few":
-        run(options.out, options.seeds, (10, 20), ("judged, random", "judged, chosen"), options.jobs)
+        run(options.out, options.seeds, tuple(options.sizes), tuple(options.contenders), options.jobs)
     else:
-        print_page(options.rows, options.chosen, options.few)
+        print_page(options.rows, options.few)
 
 
 if __name__ == "__main__":

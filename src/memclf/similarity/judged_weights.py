@@ -145,7 +145,7 @@ def _learn(questions: Questions, power: int) -> Learned:
 
 
 def _predict_each(z: Array, answers: Array, jacobian: Array) -> tuple[float, Array]:
-    """Log-probability of answers, each predicted from the others, and the parameters' covariance."""
+    """Log-probability of answers, each predicted from the others, and the covariance."""
     chance, slope = give_chances(z)
     told = slope**2 / (chance * (1 - chance))
     covariance = np.linalg.inv(np.eye(jacobian.shape[1]) + (jacobian * told[:, None]).T @ jacobian)

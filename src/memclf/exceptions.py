@@ -45,6 +45,10 @@ class SimilarityWarning(UserWarning):
     """A similarity is legal but unusual (asymmetric, or a case is not fully alike to itself)."""
 
 
+class JudgementsWarning(UserWarning):
+    """Nothing can be learned from an expert's judgements, so that equal weights are kept."""
+
+
 class MemoriesWarning(UserWarning):
     """More than half of the cases became memories, or one memory covers all cases."""
 

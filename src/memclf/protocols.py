@@ -31,6 +31,16 @@ class Compares(Protocol):
 
 
 @runtime_checkable
+class Contributes(Protocol):
+    """A similarity that says what each measurement adds to the similarity of two cases."""
+
+    measurements_: Any
+    usual_similarity: float
+
+    def contributions(self, a: Any, b: Any) -> Any: ...
+
+
+@runtime_checkable
 class Collects(Protocol):
     """A feature or classifier that makes a collection of plain data.
 

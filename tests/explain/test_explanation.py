@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from explain.models import FAR, NAMES, X, fit_flowers, y
 from memclf import MemoryClassifier
-from memclf.similarity import CosineSimilarity, RBFSimilarity
+from memclf.similarity import CosineSimilarity, JudgedSimilarity, RBFSimilarity
 from memclf.vision import ImageCollection
 from memclf.vision.features import ImageFeatures
 
@@ -145,3 +145,18 @@ class Brightness(ImageFeatures):
 
     def measure(self, image, info):
         return image.mean()
+
+
+def test_explanation__judged_similarity__says_which_measurements_made_them_alike():
+    table = pd.DataFrame(X, columns=["sepal length", "sepal width", "petal length", "petal width"])
+    judged = JudgedSimilarity().judge(table, triplets=[(i, i + 1, i + 60) for i in range(40)])
+    clf = MemoryClassifier(judged, GaussianNB(), threshold=0.3, random_state=0).fit(table, NAMES[y])
+    for item in clf.explain(table[::30]):
+        names, added = zip(*item.likeness, strict=True)
+        assert names[0] == "two usual cases"
+        assert set(names[1:]) == set(table.columns)
+        assert sum(added) == pytest.approx(item.similarity)
+        assert list(np.abs(added[1:])) == sorted(np.abs(added[1:]), reverse=True)
+        assert f"alike: two usual cases {added[0]:.2f}, {names[1]} {added[1]:+.2f}, " in str(item)
+        assert f"alike: two usual cases {added[0]:.2f}, {names[1]}" in item._repr_html_()
+    assert fit_flowers().explain(X[:1])[0].likeness == ()

@@ -57,6 +57,7 @@ def test_choices__of_two_parts__add_up_and_name_each_reason_once():
         (similarity.RBFSimilarity(1.0, features=StandardScaler()), 0.0, None),
         (similarity.RBFSimilarity(1.0, features=abs), 0.0, True),
         (similarity.RankSimilarity(1.0), 0.0, None),
+        (similarity.JudgedSimilarity(), 0.0, False),
         (TreeSimilarity(), 7 * math.log(2 * 41) + 8 * math.log(2), None),
         (TreeSimilarity(graded=True), 7 * math.log(2 * 41), None),
         (TreeSimilarity(tree=DecisionTreeClassifier(max_leaf_nodes=2)), math.log(2 * 41) + 2 * math.log(2), False),

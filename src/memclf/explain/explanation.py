@@ -15,9 +15,9 @@ from memclf.answers.base import ALONE, Answers
 from memclf.cases import Cases, Collection, containers
 from memclf.explain import sentences
 from memclf.explain.card import COLUMNS, STYLE, card
-from memclf.explain.evidence import Evidence, evidence_for
+from memclf.explain.evidence import TOP, Evidence, evidence_for
 from memclf.routing import route
-from memclf.similarity.base import compare_memories, describe, find_measurements
+from memclf.similarity.base import compare_memories, describe, explain_likeness, find_measurements
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ class Explanation:
         The case itself.
     measured : tuple of (name, number of the case, number of the memory)
         For images described by an expert feature: what it measured.
+    likeness : tuple of (name, number)
+        Where the similarity can tell: the similarity of two usual cases, and what each measurement adds to it or takes
+        from it, the largest first. They add up to `similarity`.
     overlay : function or None
         For images described by an expert feature: draws into an image what the feature measured.
     trusted : bool
@@ -102,6 +105,7 @@ class Explanation:
     similarities: Array = field(repr=False)
     thresholds: Array = field(repr=False)
     measured: tuple[tuple[str, float, float], ...] = ()
+    likeness: tuple[tuple[str, float], ...] = ()
     overlay: Any = field(default=None, repr=False)
     trusted: bool = True
     local_classifier: str = ""
@@ -167,9 +171,18 @@ class Explanation:
                 f"  runner-up: memory {self.runner_up} (training case {self.runner_up_row}), similarity "
                 f"{self.runner_up_similarity:.3f}, margin {self.margin:.3f}"
             )
+        lines += [f"  alike: {self.say_likeness()}"] if self.likeness else []
         lines += [f"  {each}" for each in self.evidence]
         lines += [f"  promise: {self.promise}"] if self.promise else []
         return "\n".join(lines)
+
+    def say_likeness(self) -> str:
+        """Which measurements made the case and its memory alike or unlike, the largest first."""
+        (start, usual), *added = self.likeness
+        shown = [f"{name} {value:+.2f}" for name, value in added[:TOP]]
+        rest = sum(value for _, value in added[TOP:])
+        shown += [f"{len(added) - TOP} more {rest:+.2f}"] if len(added) > TOP else []
+        return f"{start} {usual:.2f}, {', '.join(shown)}"
 
     def row(self) -> dict[str, Any]:
         """The explanation as one row of a table."""
@@ -256,7 +269,7 @@ def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations
     memories = Cases.of(parts.memories).remembering()
     return Explanations(
         [
-            _explain_one(parts, cases, memories, found, i, block[:, i], feature, measured, bound)
+            _explain_one(parts, cases, memories, found, i, Z, block[:, i], feature, measured, bound)
             for i in range(len(found))
         ]
     )
@@ -268,6 +281,7 @@ def _explain_one(
     memories: Cases,
     found: Answers,
     i: int,
+    Z: Any,
     similarities: Array,
     feature: Any,
     measured: Any,
@@ -316,6 +330,7 @@ def _explain_one(
         similarities=similarities,
         thresholds=parts.thresholds,
         measured=() if measured is None else _measured(feature, measured[i], parts.measurements[k]),
+        likeness=explain_likeness(parts.similarity, parts.descriptions, k, Z, i),
         overlay=None if feature is None else feature.overlay,
         trusted=way.trusted,
         local_classifier=_name(parts.pool.estimators[k]),

@@ -7,6 +7,8 @@ from memclf.similarity.base import Similarity
 from memclf.similarity.choices import Choices
 from memclf.similarity.combine import CombinedSimilarity
 from memclf.similarity.function import FunctionSimilarity, Precomputed
+from memclf.similarity.judged import JudgedSimilarity
+from memclf.similarity.judgements import append_judgements, read_judgements
 from memclf.similarity.numeric import CosineSimilarity, RBFSimilarity
 from memclf.similarity.random import RandomSimilarity
 from memclf.similarity.rank import RankSimilarity
@@ -23,6 +25,7 @@ REGISTRY: Mapping[str, type[Similarity]] = MappingProxyType(
             RankSimilarity,
             CosineSimilarity,
             GowerSimilarity,
+            JudgedSimilarity,
             TreeSimilarity,
             FunctionSimilarity,
             Precomputed,
@@ -39,10 +42,13 @@ __all__ = [
     "CosineSimilarity",
     "FunctionSimilarity",
     "GowerSimilarity",
+    "JudgedSimilarity",
     "Precomputed",
     "RBFSimilarity",
     "RandomSimilarity",
     "RankSimilarity",
     "Similarity",
     "TreeSimilarity",
+    "append_judgements",
+    "read_judgements",
 ]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.exceptions import SimilarityError
-from memclf.protocols import Draws, Inspects, Trusts, transforms
+from memclf.protocols import Contributes, Draws, Inspects, Trusts, transforms
 from memclf.similarity.choices import Choices
 from memclf.similarity.columns import describe_other_cases, describe_other_values
 from memclf.similarity.features import compute_features, fit_features, list_steps
@@ -132,13 +132,17 @@ class NumericSimilarity(Similarity):
 
     lawful = True
     accept_sparse: Any = False
+    allow_nan = False
     default = False  # whether it is what similarity=None stands for; messages say so
 
     def _check(self, X: Any, *, fit: bool) -> Any:
         if containers.is_table(X):  # first, so that an error about names comes before one about values
             validate_data(self, X, reset=fit, skip_check_array=True)
         try:
-            return validate_data(self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse)
+            finite = "allow-nan" if self.allow_nan else True
+            return validate_data(
+                self, X, reset=fit, dtype=np.float64, accept_sparse=self.accept_sparse, ensure_all_finite=finite
+            )
         except (TypeError, ValueError) as error:
             if "NaN" in str(error):
                 raise ValueError(f"{str(error).splitlines()[0]} {USE_GOWER_FOR_GAPS}") from error
@@ -161,15 +165,19 @@ class NumericSimilarity(Similarity):
             return F
         if not (sp.issparse(F) and self.accept_sparse):
             F = rows_of_numbers(F.toarray() if sp.issparse(F) else F)
-        values = F.data if sp.issparse(F) else F
-        if not np.isfinite(values).all():
-            where = "" if sp.issparse(F) else f" (first: case {int(np.argmin(np.isfinite(F).all(axis=1)))})"
-            raise ValueError(f"features returned NaN or infinity{where}; {type(self).__name__} needs finite numbers")
+        good = np.isfinite(F.data if sp.issparse(F) else F)
+        if self.allow_nan:
+            good = ~np.isinf(F)
+        if not good.all():
+            where = "" if sp.issparse(F) else f" (first: case {int(np.argmin(good.all(axis=1)))})"
+            what = "infinity" if self.allow_nan else "NaN or infinity"
+            raise ValueError(f"features returned {what}{where}; {type(self).__name__} needs finite numbers")
         return F
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self.accept_sparse)
+        tags.input_tags.allow_nan = self.allow_nan
         return tags
 
 
@@ -247,6 +255,19 @@ def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
     if not isinstance(feature, Draws):
         return None, None
     return feature, np.asarray(feature.transform(Cases.of(X).given_to(feature)))
+
+
+def explain_likeness(similarity: Any, A: Any, k: int, B: Any, i: int) -> tuple[tuple[str, float], ...]:
+    """What each measurement adds to the similarity of two of some descriptions, largest first.
+
+    Before them stands the similarity of two usual cases, from which they add up; () if the similarity cannot tell.
+    """
+    if not isinstance(similarity, Contributes):
+        return ()
+    added = np.asarray(similarity.contributions(A[k], B[i]))
+    order = np.argsort(-np.abs(added), kind="stable")
+    shown = ((similarity.measurements_[m], float(added[m])) for m in order)
+    return (("two usual cases", float(similarity.usual_similarity)), *shown)
 
 
 def inspect(similarity: Any, X: Any) -> Array | None:

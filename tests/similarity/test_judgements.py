@@ -1,0 +1,58 @@
+"""Files of judgements: only ever appended, replaced as a whole, and read with clear errors."""
+
+import os
+
+import pytest
+
+from memclf.similarity import append_judgements, read_judgements
+
+PAIRS = [(0, 1, 1.0), (4, 2, 0.25)]
+TRIPLETS = [(0, 1, 2), (7, 5, 3)]
+
+
+def test_judgements__appended_in_parts__come_back_in_order(tmp_path):
+    file = tmp_path / "judged.csv"
+    append_judgements(file, PAIRS[:1], TRIPLETS[:1])
+    before = file.read_text()
+    append_judgements(file, triplets=TRIPLETS[1:])
+    append_judgements(file, [(4, 2, 0.25)])
+    assert read_judgements(file) == (PAIRS, TRIPLETS)
+    assert file.read_text().startswith(before)
+    assert [each.name for each in tmp_path.iterdir()] == ["judged.csv"]
+
+
+def test_append__file_without_a_last_newline__starts_a_new_line(tmp_path):
+    file = tmp_path / "judged.csv"
+    file.write_text("i,j,k,alike\n0,1,2,")
+    append_judgements(file, [(1, 0, True)])
+    assert read_judgements(file) == ([(1, 0, 1.0)], [(0, 1, 2)])
+
+
+def test_append__interrupted__leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    file = tmp_path / "judged.csv"
+    append_judgements(file, PAIRS)
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(KeyboardInterrupt):
+        append_judgements(file, triplets=TRIPLETS)
+    assert read_judgements(file) == (PAIRS, [])
+    assert [each.name for each in tmp_path.iterdir()] == ["judged.csv"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "begins with the columns .'a', 'b'.; a file of judgements has i, j, k, alike"),
+        ("", "begins with the columns"),
+        ("i,j,k,alike\n0,1,2,\n3,4,,\n", "line 3 of .* is no judgement: give i, j and alike"),
+        ("i,j,k,alike\n0,x,2,\n", "line 2 of .* is no judgement"),
+    ],
+)
+def test_read__wrong_file__error_names_the_line(tmp_path, text, message):
+    file = tmp_path / "judged.csv"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_judgements(file)

@@ -103,8 +103,7 @@ def test_measure__page__is_whole_and_shows_everything(made):
     assert sorted(path.name for path in made[0].iterdir()) == ["all.json", "page.html", "spec.yaml"]
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_measure__page_in_a_browser__never_scrolls_sideways(made, width, scheme):
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")

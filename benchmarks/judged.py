@@ -199,8 +199,11 @@ def print_page(rows: list[Path], few: Path) -> None:
     frame = pd.concat([pd.read_csv(each) for each in rows])
     frame = frame.drop_duplicates(["data", "kind", "power", "seed", "contender", "n"])
     frame["agreement"] *= 100
-    order = ["equal weights", "equal, squared", "judged, random", "judged, chosen", *PEERS]
-    runs = len(frame.drop_duplicates(["data", "kind", "power", "seed"]))
+    order = ["equal weights", "equal, squared", *OWN, *PEERS]
+    ids = ["data", "kind", "power", "seed"]
+    everyone = frame.groupby(ids).contender.transform("nunique") == frame.contender.nunique()
+    frame = frame[everyone]  # runs that all contenders have finished
+    runs = len(frame.drop_duplicates(ids))
 
     def table(some: pd.DataFrame, value: str) -> pd.DataFrame:
         wide = some.pivot_table(value, "contender", "n", "mean").reindex([o for o in order if o in set(some.contender)])
@@ -214,7 +217,6 @@ def print_page(rows: list[Path], few: Path) -> None:
         show(table(frame[frame.power == power], "agreement"), f"Agreement, judges with power {power}")
     for data in frame["data"].unique():
         show(table(frame[frame["data"] == data], "agreement"), f"Agreement, {data}")
-    ids = ["data", "kind", "power", "seed"]
     wide = frame.pivot_table("agreement", [*ids, "n"], "contender").reset_index()
     gains = []
     for n in sorted(set(wide.n) - {0}):
@@ -246,7 +248,8 @@ def print_page(rows: list[Path], few: Path) -> None:
     start = frame[frame.contender == "equal weights"].set_index(ids).agreement
     later = frame[frame.contender.str.startswith("judged")].set_index(ids)
     later["change"] = 100 * (later.agreement - start.reindex(later.index))
-    lines = later.groupby(["contender", "kind", "n"]).change.agg(
+    every = pd.concat([later.reset_index(), later.reset_index().assign(kind="all")])
+    lines = every.groupby(["contender", "kind", "n"]).change.agg(
         runs="count",
         mean="mean",
         error="sem",

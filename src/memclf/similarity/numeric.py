@@ -117,7 +117,7 @@ class RBFSimilarity(NumericSimilarity):
         return np.asarray(np.exp(exponent, out=exponent))
 
     def nearest_two(self, A: Any, B: Any) -> TwoBest:
-        """As for all similarities. Distances are ordered; only the smallest are turned into similarities."""
+        """Distances are ordered; only the smallest are turned into similarities."""
         if sp.issparse(A) or sp.issparse(B):
             return two_best(self.compare(A, B))
         gamma, shrink = self._scale()
@@ -223,7 +223,7 @@ class CosineSimilarity(NumericSimilarity):
         return np.clip(safe_sparse_dot(A, B.T, dense_output=True), 0.0, 1.0)
 
     def nearest_two(self, A: Any, B: Any) -> TwoBest:
-        """As for all similarities, a part of the cases at a time."""
+        """A part of the cases at a time."""
         if sp.issparse(A) or sp.issparse(B):
             return two_best(self.compare(A, B))
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import threadpool_info
+from joblib import Parallel, delayed
 
 from memclf._numbers import TOLERANCE, Array, TwoBest
+from memclf._threads import count_threads
 from memclf.cases import containers
 from memclf.cases.distinct import content_keys
 from memclf.memory.budget import ASSUMED_MEMORIES, rows_within
@@ -167,10 +167,3 @@ def block_rows(data: Any) -> int:
 def sample_size(q: int, lawful: bool) -> int:
     """Cases that the exact search among some of them takes."""
     return max(SAMPLE if lawful else SAMPLE_OF_A_FUNCTION, PER_MEMORY * q)
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """Threads to use: as many as BLAS may, unless told."""
-    if n_jobs is not None:
-        return int(effective_n_jobs(n_jobs))
-    return max((each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"), default=1)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 from numbers import Integral, Real
-from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from threadpoolctl import ThreadpoolController
 
 from memclf._numbers import Array, first_best, reaches
+from memclf._threads import one_blas_thread
 from memclf.cases import containers, distinct
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
@@ -123,7 +120,7 @@ def search_memories(
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
     search = ExactSearch(columns, merged, threshold, q, cover, enforce, budget)
-    with _threads_for(columns):
+    with one_blas_thread(columns.short):
         found, history = search.run(n_restarts, rng, verbose)
     return _covering(_result(columns, found, history, Z, weights, threshold), enforce, q, len(counted))
 
@@ -138,7 +135,7 @@ def _search_in_batches(
     verbose: int | None,
 ) -> MemorySearchResult:
     """The way for very many cases."""
-    with _one_blas_thread(blocks.lawful):
+    with one_blas_thread(blocks.lawful):
         population = Population.merged(blocks, weights)
         some = np.linspace(0, len(population) - 1, min(len(population), PROBES)).astype(np.intp)
         blocks.columns(population.rows[some]).check_lawful(threshold)
@@ -191,7 +188,7 @@ def _search_as_in_paper(
     else:
         columns.announce(n_restarts * (LEAST_NEIGHBOURS if swaps is None else swaps))
         enforce = options.coverage != "report"
-        with _threads_for(columns):
+        with one_blas_thread(columns.short):
             found, history = search_neighbours(
                 columns, weights[counted], threshold, n_restarts, swaps, rng, enforce=enforce, verbose=verbose
             )
@@ -224,23 +221,6 @@ def _result(
         n_distinct=columns.n,
         threshold=threshold,
     )
-
-
-@cache
-def _controller() -> Any:
-    return ThreadpoolController()
-
-
-def _threads_for(columns: Columns) -> AbstractContextManager[Any]:
-    """One BLAS thread for short descriptions, since more are slower for small blocks."""
-    return _one_blas_thread(columns.short)
-
-
-def _one_blas_thread(wanted: bool) -> AbstractContextManager[Any]:
-    """Only in the main thread: OpenBLAS does not let another thread undo it."""
-    if wanted and current_thread() is main_thread():
-        return _controller().limit(limits=1, user_api="blas")
-    return nullcontext()
 
 
 def _generator(random_state: Any) -> np.random.Generator:

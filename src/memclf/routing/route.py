@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from memclf._numbers import Array, TwoBest, first_best, reaches, two_best
+from memclf._threads import count_threads, one_blas_thread
 from memclf.cases import containers
-from memclf.similarity.base import compare_memories, nearest_memories
+from memclf.similarity.base import can_order, compare_memories, nearest_memories
 
 RULES = ("argmax_then_check", "check_then_argmax")
 BLOCK = 2**21  # similarities held at once
@@ -126,14 +128,20 @@ def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array,
     _check_rule(rule)
     # With equal thresholds the rules agree, and all that counts is which memories are the two most similar.
     plain = rule == RULES[0] or bool((thresholds == thresholds[0]).all())
-    parts = []
-    for part in containers.chunks(containers.count(Z), BLOCK // len(indices)):
-        some = Z[part] if isinstance(Z, np.ndarray) else containers.take(Z, np.arange(part.start, part.stop))
-        case = (similarity, memories, indices, some, part.start)
+
+    def routed(part: slice) -> Routes:
+        case = (similarity, memories, indices, containers.take_slice(Z, part), part.start)
         if plain:
-            parts.append(_routes(nearest_memories(*case), thresholds, len(indices)))
+            return _routes(nearest_memories(*case), thresholds, len(indices))
+        return route(compare_memories(*case), thresholds, rule)
+
+    slices = list(containers.chunks(containers.count(Z), BLOCK // len(indices)))
+    threads = count_threads() if plain and can_order(similarity) and len(slices) > 1 else 1
+    with one_blas_thread(threads > 1):
+        if threads > 1:
+            parts = list(Parallel(n_jobs=threads, require="sharedmem")(delayed(routed)(part) for part in slices))
         else:
-            parts.append(route(compare_memories(*case), thresholds, rule))
+            parts = [routed(part) for part in slices]
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _COLUMNS}

@@ -321,6 +321,7 @@ def main() -> None:
     else:
         rows = measure(options)
         if options.json:
+            options.json.parent.mkdir(parents=True, exist_ok=True)
             options.json.write_text(json.dumps(rows, indent=1) + "\n")
         if options.plot:
             draw(rows["search"], options.plot)

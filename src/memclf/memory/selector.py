@@ -38,8 +38,10 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     """Choose memories among the cases; cluster and transform by similarity to them.
 
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
-    the cover finds. It never holds more than O(n q) numbers. As ``MemoryClassifier(search=...)`` it sets how
-    memories are searched; the classifier sets similarity, threshold, number and seed.
+    the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
+    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. As
+    ``MemoryClassifier(search=...)`` it sets how memories are searched; the classifier sets similarity, threshold,
+    number and seed.
 
     Parameters
     ----------
@@ -63,8 +65,8 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         pseudo-code, quirks included, and ignores `coverage`. Both find the number of memories themselves
         (`n_memories` must be None), ignore `cover`, and depend on the order of the rows.
     cover : {"auto", "random", "greedy"}
-        How the first memories are found. "random" is the paper's way. "greedy" compares all pairs and needs
-        fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
+        How the first memories are found (among very many cases, greedily on samples). "random" is the paper's way.
+        "greedy" compares all pairs and needs fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
         distinct cases and a built-in similarity (1,000 otherwise) when covering, else random.
     coverage : {"auto", "report", "enforce"}
         "enforce": no swap may uncover a case, and a result that leaves cases uncovered is an error.

@@ -72,8 +72,9 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(BENCH_READY)   ## the search beside its peers: time, memory and objective as ratios
+bench: $(BENCH_READY)   ## the search beside its peers: time, memory and objective as ratios; cost against n
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/scale.py --json runs/scale.json --plot docs/pictures/scale.png
 
 dist: $(READY)   ## build the wheel and the source archive
 	rm -rf dist

@@ -49,15 +49,16 @@ def jittered(seed: int, how: str = ""):
     `compared` is imported by name in several modules; what it looks up itself is looked up in one place.
     """
     jitter = Jitter(seed, how)
-    plain, described = base.checked, (base.Similarity.fit_describe, base.Similarity.describe)
+    plain, ordering, described = base.checked, base.can_order, (base.Similarity.fit_describe, base.Similarity.describe)
     if how == "described":
         base.Similarity.fit_describe, base.Similarity.describe = (_moved(each, jitter) for each in described)
     else:
         base.checked = lambda similarity, block, shape: jitter(plain(similarity, block, shape))
+        base.can_order = lambda similarity: False  # or most similarities would never be seen
     try:
         yield jitter
     finally:
-        base.checked = plain
+        base.checked, base.can_order = plain, ordering
         base.Similarity.fit_describe, base.Similarity.describe = described
 
 

@@ -5,7 +5,8 @@ processor. Without a tolerance, the answer to a case that is equally similar to 
 other cases happen to be in its batch, and a search among equally good candidates on the machine.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,64 @@ def first_best(block: Array) -> Array:
     array([1, 0])
     """
     return np.asarray((block >= block.max(axis=0) - TOLERANCE).argmax(axis=0))
+
+
+class TwoBest(NamedTuple):
+    """For each case its most similar memory and the next: their numbers and their similarities.
+
+    With a single memory, `second` is -1 and `next` is 0.
+    """
+
+    near: Array
+    best: Array
+    second: Array
+    next: Array
+
+
+def two_best(block: Array) -> TwoBest:
+    """The two largest values of each column; among equals, the smallest rows.
+
+    >>> two_best(np.array([[0.2, 0.5], [0.9, 0.5], [0.4, 0.1]])).second
+    array([2, 1])
+    """
+    q, n = block.shape
+    cases = np.arange(n)
+    near = first_best(block)
+    best = block[near, cases]
+    if q == 1:
+        return TwoBest(near, best, np.full(n, -1), np.zeros(n))
+    rest = block.copy()
+    rest[near, cases] = -1.0
+    second = first_best(rest)
+    return TwoBest(near, best, second, rest[second, cases])
+
+
+def two_best_in_order(order: Array, finish: Callable[[Array, Array], Array]) -> TwoBest:
+    """`two_best` from numbers that only have the order of the similarities, one row per case.
+
+    ``finish(order, cases)`` turns the rows of these cases into similarities. It is called for the three largest numbers
+    of each case, and for all numbers of the cases whose largest similarities are equal but for rounding. `order` is
+    overwritten.
+    """
+    n, q = order.shape
+    cases = np.arange(n)
+    if q < 3:
+        return two_best(finish(order, cases).T)
+    flat, starts = order.reshape(-1), cases * q
+    places, top = np.empty((3, n), dtype=np.intp), np.empty((3, n))
+    for rank in range(3):
+        places[rank] = order.argmax(axis=1)
+        at = starts + places[rank]
+        top[rank] = flat[at]
+        flat[at] = -np.inf
+    values = finish(top.T, cases).T
+    near, second, best, following = places[0], places[1], values[0], values[1]
+    doubtful = np.flatnonzero((values[1:] >= values[:-1] - TOLERANCE).any(axis=0))
+    if len(doubtful):
+        order[doubtful[:, None], places[:, doubtful].T] = top[:, doubtful].T
+        found = two_best(finish(order[doubtful], doubtful).T)
+        near[doubtful], best[doubtful], second[doubtful], following[doubtful] = found
+    return TwoBest(near, best, second, following)
 
 
 def shares(groups: Array) -> Array:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memclf.routing import route, route_all
-from memclf.similarity import RBFSimilarity
+from memclf.similarity import CosineSimilarity, RBFSimilarity
 
 # Few distinct values, so that ties between memories and with thresholds are common.
 blocks = arrays(
@@ -78,3 +78,29 @@ def test_routing_in_parts_changes_nothing(monkeypatch):
 def test_an_unknown_rule_is_named():
     with pytest.raises(ValueError, match="rule must be one of 'argmax_then_check', 'check_then_argmax'; got 'best'"):
         route(np.ones((1, 1)), np.ones(1), "best")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from([0.5, 200.0]), rules, st.booleans())
+def test_route_all__any_rows__equals_route_on_the_whole_block(seed, q, gamma, rule, equal):
+    """Few distinct rows, so that cases are equally near to several memories; a narrow one, so that they are to all."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(40, 2)).astype(float)
+    rows = rng.choice(40, q, replace=False)
+    thresholds = np.full(q, 0.5) if equal else rng.choice([0.1, 0.5, 0.9], q)
+    for similarity in (RBFSimilarity(gamma).fit(X), CosineSimilarity().fit(X)):
+        Z = similarity.describe(X)
+        whole = route(similarity.compare(Z[rows], Z), thresholds, rule).to_dict()
+        for name, values in route_all(similarity, Z[rows], rows, thresholds, rule, Z).to_dict().items():
+            np.testing.assert_allclose(values, whole[name], atol=1e-12, err_msg=name)
+
+
+def test_route_all__compare_of_the_users_own__is_what_decides():
+    class Opposite(RBFSimilarity):
+        def compare(self, A, B):
+            return 1 - super().compare(A, B)
+
+    similarity = Opposite(1.0).fit([[0.0], [90.0]])
+    Z = similarity.describe([[0.0], [40.0], [90.0], [200.0]])
+    ways = route_all(similarity, Z, np.arange(4), np.full(4, 0.5), "argmax_then_check", Z[:1])
+    assert ways.memory.tolist() == [1]  # the first among those that are equally far

@@ -5,5 +5,6 @@ from memclf.cases.collection import Collection
 from memclf.cases.computation import Computation
 from memclf.cases.distinct import distinct
 from memclf.cases.memory import Memory
+from memclf.cases.parquet import ParquetRows
 
-__all__ = ["Cases", "Collection", "Computation", "Memory", "distinct"]
+__all__ = ["Cases", "Collection", "Computation", "Memory", "ParquetRows", "distinct"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sized
 from numbers import Number
 from typing import Any
@@ -12,7 +13,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, validate_data
 
 from memclf._numbers import Array
+from memclf.cases.parquet import SUFFIX, ParquetRows
 from memclf.protocols import Table
+
+ROW_BYTES = 256  # assumed for what is no array
 
 
 def count(cases: Any) -> int:
@@ -22,9 +26,16 @@ def count(cases: Any) -> int:
 
 def take(cases: Any, indices: Array) -> Any:
     """The cases at `indices`, in the same kind of container."""
-    if isinstance(cases, np.ndarray):
+    if isinstance(cases, (np.ndarray, ParquetRows)):
         return cases[indices]
     return _safe_indexing(cases, indices)
+
+
+def take_slice(cases: Any, part: slice) -> Any:
+    """Consecutive cases, in the same kind of container; of an array without a copy."""
+    return (
+        cases[part] if isinstance(cases, (np.ndarray, ParquetRows)) else take(cases, np.arange(part.start, part.stop))
+    )
 
 
 def take_columns(cases: Any, indices: Array) -> Any:
@@ -36,6 +47,8 @@ def as_container(X: Any) -> Any:
     """X itself if single cases can be picked from it, else the array that it can be turned into."""
     if sp.issparse(X):
         return X.tocsr()
+    if isinstance(X, (str, os.PathLike)) and str(X).endswith(SUFFIX):
+        return ParquetRows(X)
     if isinstance(X, (str, bytes, dict)):
         raise TypeError(f"X must hold several cases, got one {type(X).__name__}; wrap a single case in a list")
     if isinstance(X, Number):
@@ -53,6 +66,18 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 delattr(estimator, name)
+
+
+def is_rows_of_numbers(cases: Any) -> bool:
+    """An array, memory map or Parquet file with rows of numbers."""
+    return isinstance(cases, ParquetRows) or (
+        isinstance(cases, np.ndarray) and cases.ndim == 2 and cases.dtype.kind in "fiub"
+    )
+
+
+def row_bytes(cases: Any) -> int:
+    """Bytes of a row as double numbers; a guess for what has no columns."""
+    return 8 * int(np.prod(cases.shape[1:])) if isinstance(cases, (np.ndarray, ParquetRows)) else ROW_BYTES
 
 
 def is_table(cases: Any) -> bool:

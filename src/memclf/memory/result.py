@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from memclf._numbers import Array
 
 
@@ -50,6 +52,12 @@ class MemorySearchResult:
         Cases that were left after merging those with identical descriptions.
     threshold : float
         The threshold of the search.
+    way : {"exact", "batches"}
+        Whether swaps were judged by all cases, or by batches of witnesses as among very many cases. Labels, coverage
+        and objective are those of all cases in either way.
+    standard_error : float
+        Of the objective as a batch of witnesses estimates it: swaps that raise it by less may have been missed. 0 where
+        swaps were judged by all cases.
     """
 
     indices: Array = field(repr=False)
@@ -62,6 +70,8 @@ class MemorySearchResult:
     n_evaluations: int
     n_distinct: int
     threshold: float
+    way: str = "exact"
+    standard_error: float = 0.0
 
     @property
     def n_memories(self) -> int:
@@ -69,10 +79,11 @@ class MemorySearchResult:
 
     def __str__(self) -> str:
         n = len(self.labels)
-        sizes = [int((self.labels == k).sum()) for k in range(self.n_memories)]
+        sizes = np.bincount(self.labels, minlength=self.n_memories)
         return (
             f"{self.n_memories} {'memory' if self.n_memories == 1 else 'memories'} for {n} cases "
             f"({self.n_distinct} distinct): mean similarity "
             f"{self.similarity.mean():.3f}, {self.coverage:.1%} of the cases within {self.threshold:g}; "
             f"clusters of {min(sizes)} to {max(sizes)} cases; {self.n_evaluations:,} comparisons"
+            f"{', swaps judged by batches' if self.way == 'batches' else ''}"
         )

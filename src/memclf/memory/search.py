@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import cache
 from numbers import Integral, Real
-from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from threadpoolctl import ThreadpoolController
 
-from memclf._numbers import Array, first_best, first_largest, reaches, rounding
-from memclf._progress import track
+from memclf._numbers import Array, first_best, reaches
+from memclf._threads import one_blas_thread
 from memclf.cases import containers, distinct
 from memclf.exceptions import CoverageError
 from memclf.memory import cover as covers
 from memclf.memory.as_printed import generate_memories
-from memclf.memory.clarans import LEAST_NEIGHBOURS, PAIRS, search_neighbours
+from memclf.memory.batches import BatchSearch
+from memclf.memory.blocks import Blocks
+from memclf.memory.budget import exact_bytes, parse_bytes
+from memclf.memory.clarans import LEAST_NEIGHBOURS, search_neighbours
 from memclf.memory.columns import BLOCK, Columns
+from memclf.memory.exact import CENTRE_COLUMNS, GREEDY_CASES, ExactSearch, default_swaps
 from memclf.memory.result import MemorySearchResult, Round
-from memclf.memory.swap import Exchange
+from memclf.memory.sampling import Population
 from memclf.similarity.base import positive_weights
 
 PAPER_SWAPS = 10  # Z_l in the authors' own code
-CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
-CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
-CENTRE_ROUNDS = 5
-GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
-FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
+EXACT_CASES = 50_000  # cases up to which swaps are judged by all of them
+PROBES = 1000  # cases among which those are that a similarity is checked on
 RESTARTS = 5  # Z_g in the authors' own code
 
 CHOICES = {
@@ -51,6 +47,7 @@ class SearchOptions:
     mode: str = "corrected"
     cover: str = "auto"
     coverage: str = "auto"
+    max_memory: str | float | None = None
 
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
@@ -59,6 +56,11 @@ class SearchOptions:
         for name, least in (("n_restarts", 1), ("max_swaps", 0)):
             if getattr(self, name) is not None:
                 _check_count(name, getattr(self, name), least)
+        parse_bytes(self.max_memory)
+
+    def enforces(self, n_memories: int | None) -> bool:
+        """Whether every case must be covered."""
+        return self.coverage == "enforce" or (self.coverage == "auto" and n_memories is None)
 
 
 def search_memories(
@@ -70,14 +72,18 @@ def search_memories(
     *,
     sample_weight: Any = None,
     random_state: Any = None,
+    n_jobs: int | None = None,
     verbose: int | None = None,
 ) -> MemorySearchResult:
-    """Choose memories among described cases; see `MemorySelector` for the parameters."""
+    """Choose memories among described cases; see `MemorySelector` for the parameters.
+
+    Z may be `Blocks` of cases, which are described when they are needed.
+    """
     options = SearchOptions() if options is None else options
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise ValueError(f"threshold must be a number in (0, 1], the least similarity that counts; got {threshold!r}")
     threshold = float(threshold)
-    n = containers.count(Z)
+    n = Z.n if isinstance(Z, Blocks) else containers.count(Z)
     if n == 0:
         raise ValueError("there are no cases to choose memories from (n_samples=0)")
     if n_memories is not None:
@@ -90,19 +96,18 @@ def search_memories(
         if n_memories is not None:
             raise ValueError(f"mode={options.mode!r} finds the number of memories itself; n_memories must be None")
         return _search_as_in_paper(Z, similarity, threshold, options, weights, counted, random_state, verbose)
+    budget = parse_bytes(options.max_memory)
+    if isinstance(Z, Blocks) or n > EXACT_CASES or exact_bytes(n, containers.row_bytes(Z), n_memories) > budget:
+        blocks = Z if isinstance(Z, Blocks) else Blocks(Z, similarity, n_jobs=n_jobs)
+        blocks.keep_within(options.max_memory, n_memories)
+        return _search_in_batches(blocks, threshold, n_memories, options, weights, random_state, verbose)
     # Cases with the same description are one case of more weight.
     first, group = distinct(containers.take(Z, counted))
     columns = Columns(similarity, containers.take(Z, counted[first]), counted[first])
     columns.check_lawful(threshold)
     merged = np.bincount(group, weights[counted], len(first))
-    q = n_memories
-    if q is not None and q > columns.n:
-        warnings.warn(
-            f"n_memories={q} but only {columns.n} cases have different descriptions; using {columns.n} memories",
-            stacklevel=3,
-        )
-        q = columns.n
-    enforce = options.coverage == "enforce" or (options.coverage == "auto" and q is None)
+    q = _at_most(n_memories, columns.n)
+    enforce = options.enforces(n_memories)
     cover = options.cover
     if cover == "auto":
         cheap = columns.cached or (columns.lawful and columns.n <= GREEDY_CASES)
@@ -111,17 +116,52 @@ def search_memories(
     n_restarts = options.n_restarts
     if n_restarts is None:
         n_restarts = RESTARTS if cover == "random" and enforce else 1
-    budget = _default_swaps(columns, q) if options.max_swaps is None else options.max_swaps
+    budget = default_swaps(columns, q) if options.max_swaps is None else options.max_swaps
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
-    search = _Search(columns, merged, threshold, q, cover, enforce, budget)
-    with _threads_for(columns):
+    search = ExactSearch(columns, merged, threshold, q, cover, enforce, budget)
+    with one_blas_thread(columns.short):
         found, history = search.run(n_restarts, rng, verbose)
-    result = _result(columns, found, history, Z, weights, threshold)
+    return _covering(_result(columns, found, history, Z, weights, threshold), enforce, q, len(counted))
+
+
+def _search_in_batches(
+    blocks: Blocks,
+    threshold: float,
+    n_memories: int | None,
+    options: SearchOptions,
+    weights: Array,
+    random_state: Any,
+    verbose: int | None,
+) -> MemorySearchResult:
+    """The way for very many cases."""
+    with one_blas_thread(blocks.lawful):
+        population = Population.merged(blocks, weights)
+        some = np.linspace(0, len(population) - 1, min(len(population), PROBES)).astype(np.intp)
+        blocks.columns(population.rows[some]).check_lawful(threshold)
+        q = _at_most(n_memories, len(population))
+        enforce = options.enforces(n_memories)
+        rng = _generator(random_state)
+        search = BatchSearch(blocks, population, weights, threshold, q, enforce, options.max_swaps, rng)
+        return _covering(search.run(verbose), enforce, q, int(np.count_nonzero(weights)))
+
+
+def _at_most(n_memories: int | None, n_distinct: int) -> int | None:
+    if n_memories is None or n_memories <= n_distinct:
+        return n_memories
+    warnings.warn(
+        f"n_memories={n_memories} but only {n_distinct} cases have different descriptions; using {n_distinct} memories",
+        stacklevel=4,
+    )
+    return n_distinct
+
+
+def _covering(result: MemorySearchResult, enforce: bool, q: int | None, n: int) -> MemorySearchResult:
+    """The result, unless it leaves cases uncovered that it must not."""
     if enforce and len(result.uncovered):
         raise CoverageError(
             f"found no {'' if q is None else f'{q} '}memories that cover every case: {len(result.uncovered)} "
-            f"of {len(counted)} stay below the threshold {threshold:g}, and coverage='enforce' forbids that. Allow "
+            f"of {n} stay below the threshold {result.threshold:g}, and coverage='enforce' forbids that. Allow "
             "more memories, lower the threshold, or use coverage='report'."
         )
     return result
@@ -148,155 +188,11 @@ def _search_as_in_paper(
     else:
         columns.announce(n_restarts * (LEAST_NEIGHBOURS if swaps is None else swaps))
         enforce = options.coverage != "report"
-        with _threads_for(columns):
+        with one_blas_thread(columns.short):
             found, history = search_neighbours(
                 columns, weights[counted], threshold, n_restarts, swaps, rng, enforce=enforce, verbose=verbose
             )
     return _result(columns, found, history, Z, weights, threshold)
-
-
-class _Search:
-    """The corrected search: its settings, and one method per step."""
-
-    def __init__(
-        self,
-        columns: Columns,
-        weights: Array,
-        threshold: float,
-        n_memories: int | None,
-        cover: str,
-        enforce: bool,
-        budget: int,
-    ):
-        self.columns = columns
-        self.weights = weights
-        self.threshold = threshold
-        self.n_memories = n_memories
-        self.cover = cover
-        self.enforce = enforce
-        self.budget = budget
-
-    def run(self, n_restarts: int, rng: np.random.Generator, verbose: int | None) -> tuple[Array, list[Round]]:
-        """The memories of the best restart, and all restarts.
-
-        The best one has fewest memories, then the largest objective.
-        """
-        history: list[Round] = []
-        best_key: tuple[float, ...] | None = None
-        best = np.array([], dtype=np.intp)
-        smallest_gain = rounding(self.weights)
-        if self.cover == "greedy":
-            start = self._first_memories(rng)
-        for _ in track(range(n_restarts), total=n_restarts, what="searching memories", verbose=verbose):
-            if self.cover == "random":
-                start = self._first_memories(rng)
-            # Swaps keep the number of memories: a start with more of them than the best so far cannot win.
-            hopeless = bool(len(best)) and len(start) > len(best)
-            memories, record = self._improve(start, rng, swaps=not (hopeless and self.n_memories is None))
-            history.append(record)
-            key: tuple[float, ...] = (record.n_memories, -round(record.objective / smallest_gain))
-            if self.enforce:  # a restart that leaves cases uncovered never wins
-                key = (record.n_uncovered, *key)
-            if best_key is None or key < best_key:
-                best_key, best = key, memories
-        return best, history
-
-    def _first_memories(self, rng: np.random.Generator) -> Array:
-        columns, q = self.columns, self.n_memories
-        if q is not None and not self.enforce:
-            if self.cover == "greedy":
-                return covers.greedy_spread(columns, q, self.weights)
-            return covers.spread(columns, q, self.weights, rng)
-        if self.cover == "greedy":
-            memories = covers.greedy_cover(columns, self.threshold, self.weights)
-        else:
-            memories = covers.random_cover(columns, self.threshold, rng)
-        if q is None:
-            return memories
-        return covers.spread(columns, q, self.weights, rng, given=memories[:q])
-
-    def _improve(self, start: Array, rng: np.random.Generator, *, swaps: bool) -> tuple[Array, Round]:
-        """Try candidates one after the other in place of all memories, and take every gain."""
-        columns = self.columns
-        exchange = Exchange(start, columns.block(start), self.weights, self.threshold, enforce=self.enforce)
-        first = exchange.objective
-        objectives: list[float] = []
-        judged = 0
-        if swaps and self.budget and exchange.q < columns.n:
-            others = _shuffled_forever(columns.n, rng)
-            share = min(columns.n, max(columns.batch, self.budget // 4))
-            spent = failed = 0
-            # Once every case has failed since the last success this is a local optimum.
-            while spent < self.budget and failed < columns.n:
-                before = len(objectives)
-                judged += self._settle(exchange, rng, objectives, rounds=2)
-                size = min(share, self.budget - spent)
-                drawn = np.array([next(others) for _ in range(size)])
-                if self.enforce:  # cases that are uncovered are good candidates for covering themselves
-                    drawn = np.concatenate([exchange.uncovered()[:size], drawn])
-                judged += self._judge(exchange, drawn, objectives)
-                spent += len(drawn)
-                failed = failed + len(drawn) if len(objectives) == before else 0
-            judged += self._settle(exchange, rng, objectives, rounds=CENTRE_ROUNDS)
-        record = Round(
-            n_memories=exchange.q,
-            first_objective=first,
-            objective=exchange.objective,
-            objectives=tuple(objectives),
-            n_candidates=judged,
-            n_uncovered=len(exchange.uncovered()),
-        )
-        return exchange.in_order(), record
-
-    def _settle(self, exchange: Exchange, rng: np.random.Generator, objectives: list[float], rounds: int) -> int:
-        """Propose the centre of each cluster until none is an improvement."""
-        judged = 0
-        for _ in range(rounds):
-            before = len(objectives)
-            judged += self._judge(exchange, self._centres(exchange, rng), objectives)
-            if len(objectives) == before:
-                break
-        return judged
-
-    def _centres(self, exchange: Exchange, rng: np.random.Generator) -> Array:
-        """For each changed cluster its best member as a memory, found on a sample of members."""
-        size = min(int(np.sqrt(CENTRE_COLUMNS * self.columns.n / exchange.q)) + 1, CENTRE_SAMPLE)
-        order = np.argsort(exchange.near, kind="stable")
-        ends = np.cumsum(np.bincount(exchange.near, minlength=exchange.q))
-        centres = []
-        for k in np.flatnonzero(exchange.touched):
-            members = order[ends[k - 1] if k else 0 : ends[k]]
-            if len(members) < 2:
-                continue
-            candidates = members if len(members) <= size else rng.choice(members, size, replace=False)
-            witnesses = members if len(members) <= size else rng.choice(members, size, replace=False)
-            served = np.maximum(self.columns.block(candidates, witnesses), exchange.next[witnesses])
-            centres.append(candidates[first_largest(served @ self.weights[witnesses], exchange.smallest_gain)])
-        exchange.touched[:] = False
-        return np.array(centres, dtype=np.intp)
-
-    def _judge(self, exchange: Exchange, candidates: Array, objectives: list[float]) -> int:
-        """Swap in each candidate that raises the objective, in the place where it raises it most."""
-        candidates = candidates[~np.isin(candidates, exchange.memories)]
-        for batch, block in self.columns.blocks(candidates):
-            gains = exchange.gains(block)
-            promise = gains.max(axis=1)
-            fresh = True
-            for row in np.argsort(-np.round(promise / exchange.smallest_gain), kind="stable"):
-                if promise[row] <= exchange.smallest_gain:
-                    break
-                gain = gains[row] if fresh else exchange.gains(block[row : row + 1])[0]
-                k = first_largest(gain, exchange.smallest_gain)
-                if gain[k] > exchange.smallest_gain and batch[row] not in exchange.memories:
-                    exchange.swap(k, int(batch[row]), block[row])
-                    objectives.append(exchange.objective)
-                    fresh = False
-        return len(candidates)
-
-
-def _shuffled_forever(n: int, rng: np.random.Generator) -> Iterator[int]:
-    while True:
-        yield from rng.permutation(n)
 
 
 def _result(
@@ -325,30 +221,6 @@ def _result(
         n_distinct=columns.n,
         threshold=threshold,
     )
-
-
-def _default_swaps(columns: Columns, q: int | None) -> int:
-    """2.5 % of the cases as in FasterCLARANS, within limits; from 250,000 cases on, fewer."""
-    n = columns.n
-    if q == 1 and n <= GREEDY_CASES:
-        return n  # a single memory is found by looking at every case
-    cheap = FREE_PAIRS // n if columns.lawful or columns.cached else 0
-    return int(max(100, min(np.clip(max(n // 40, cheap), 250, 1000), PAIRS // n)))
-
-
-@cache
-def _controller() -> Any:
-    return ThreadpoolController()
-
-
-def _threads_for(columns: Columns) -> AbstractContextManager[Any]:
-    """One BLAS thread for short descriptions, since more are slower for small blocks.
-
-    Only in the main thread: OpenBLAS does not let another thread undo it.
-    """
-    if columns.short and current_thread() is main_thread():
-        return _controller().limit(limits=1, user_api="blas")
-    return nullcontext()
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -14,12 +15,22 @@ from memclf import integrity
 from memclf._numbers import Array, first_best
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.memory.blocks import Blocks
 from memclf.memory.result import MemorySearchResult
-from memclf.memory.search import SearchOptions, search_memories
+from memclf.memory.sampling import Population
+from memclf.memory.search import EXACT_CASES, SearchOptions, search_memories
 from memclf.protocols import Compares
-from memclf.similarity.base import compare_memories, describe, fit_describe
+from memclf.similarity.base import (
+    USE_GOWER_FOR_GAPS,
+    NumericSimilarity,
+    compare_memories,
+    describe,
+    fit_describe,
+    positive_weights,
+)
 from memclf.similarity.resolve import add_tags, prepare_similarity
 
+SAMPLE_TO_FIT = 100_000  # cases from which a similarity learns its scale, where there are more
 OPTIONS = tuple(field.name for field in fields(SearchOptions))
 
 
@@ -27,8 +38,10 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     """Choose memories among the cases; cluster and transform by similarity to them.
 
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
-    the cover finds. It never holds more than O(n q) numbers. As ``MemoryClassifier(search=...)`` it sets how
-    memories are searched; the classifier sets similarity, threshold, number and seed.
+    the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
+    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. As
+    ``MemoryClassifier(search=...)`` it sets how memories are searched; the classifier sets similarity, threshold,
+    number and seed.
 
     Parameters
     ----------
@@ -52,16 +65,20 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         pseudo-code, quirks included, and ignores `coverage`. Both find the number of memories themselves
         (`n_memories` must be None), ignore `cover`, and depend on the order of the rows.
     cover : {"auto", "random", "greedy"}
-        How the first memories are found. "random" is the paper's way. "greedy" compares all pairs and needs
-        fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
+        How the first memories are found (among very many cases, greedily on samples). "random" is the paper's way.
+        "greedy" compares all pairs and needs fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
         distinct cases and a built-in similarity (1,000 otherwise) when covering, else random.
     coverage : {"auto", "report", "enforce"}
         "enforce": no swap may uncover a case, and a result that leaves cases uncovered is an error.
         "report": only say how many are covered. "auto": enforce unless `n_memories` is fixed.
+    max_memory : str, number or None
+        Memory that the search may take besides the cases, such as "2GB", or a number of bytes. None: half of what is
+        free. It decides how many cases are read at a time, and whether swaps are judged by all cases or by batches.
     random_state : int, RandomState or None
         The same seed gives the same memories, whatever the order of the rows (for numeric descriptions).
     n_jobs : int or None
-        Workers for describing the cases.
+        Workers for describing the cases, and threads of a search in batches (None: as many as BLAS may use). The result
+        does not depend on it.
     verbose : int
         Show progress.
 
@@ -103,6 +120,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         mode: str = "corrected",
         cover: str = "auto",
         coverage: str = "auto",
+        max_memory: str | float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int | None = None,
@@ -115,6 +133,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         self.mode = mode
         self.cover = cover
         self.coverage = coverage
+        self.max_memory = max_memory
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -130,7 +149,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         containers.check_columns(self, cases.data, reset=True)
         self.similarity_ = prepare_similarity(self.similarity, self.n_jobs, self.verbose)
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        Z = fit_describe(seeded(self.similarity_, seed), cases, y, sample_weight)
+        Z = self._describe(seeded(self.similarity_, seed), cases, y, sample_weight)
         self.search_result_ = search_memories(
             Z,
             self.similarity_,
@@ -139,14 +158,37 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             self.options,
             sample_weight=sample_weight,
             random_state=seed,
+            n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
         self.memory_indices_ = self.search_result_.indices
         self.memories_ = cases.keep(self.memory_indices_)
-        self.descriptions_ = containers.take(Z, self.memory_indices_)
+        self.descriptions_ = (
+            Z.take(self.memory_indices_) if isinstance(Z, Blocks) else containers.take(Z, self.memory_indices_)
+        )
         self.labels_ = self.search_result_.labels
         integrity.seal(self)
         return self
+
+    def _describe(self, similarity: Any, cases: Cases, y: Any, sample_weight: Any) -> Any:
+        """The descriptions of all cases; `Blocks` of them where holding them all is a waste.
+
+        Rows of numbers that are the features themselves are described at no cost, again in every pass. What the
+        similarity learns from them, it then learns from a sample.
+        """
+        own = isinstance(similarity, NumericSimilarity) and similarity.features is None
+        many = len(cases) > EXACT_CASES and containers.is_rows_of_numbers(cases.data)
+        if not (own and many and self.mode == "corrected"):
+            return fit_describe(similarity, cases, y, sample_weight)
+        blocks = Blocks(cases.data, similarity, n_jobs=self.n_jobs)
+        blocks.keep_within(self.max_memory, self.n_memories)
+        blocks.check_finite(USE_GOWER_FOR_GAPS)
+        counted = np.ones(len(cases)) if sample_weight is None else positive_weights(sample_weight, len(cases))
+        some = Population.merged(blocks, counted).draw(SAMPLE_TO_FIT, np.random.default_rng(0)).rows
+        some.sort()
+        weights = None if sample_weight is None else counted[some]
+        fit_describe(similarity, cases.take(some), containers.take_if_per_case(y, some, len(cases)), weights)
+        return Blocks(cases.data, similarity, similarity.describe, n_jobs=self.n_jobs)
 
     def transform(self, X: Any) -> Array:
         """Similarity of every case to every memory, one column per memory."""
@@ -193,7 +235,7 @@ def select_memories(
     sample_weight : array or None
         Weight of each case in the objective; cases of weight 0 are left out of the search.
     threshold, n_memories, random_state, verbose, **options
-        As in `MemorySelector`: n_restarts, max_swaps, mode, cover, coverage.
+        As in `MemorySelector`: n_restarts, max_swaps, mode, cover, coverage, max_memory.
 
     Examples
     --------

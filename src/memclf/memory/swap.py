@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memclf._numbers import TOLERANCE, Array, first_best, reaches, rounding
+from memclf._numbers import TOLERANCE, Array, first_best, reaches, rounding, two_best
 
 
 class Exchange:
@@ -26,7 +26,7 @@ class Exchange:
         self.weights = weights
         self.threshold = threshold
         self.enforce = enforce
-        self.near, self.best, self.second, self.next = _two_best(block)
+        self.near, self.best, self.second, self.next = two_best(block)
         self.touched = np.ones(
             len(memories), dtype=bool
         )  # clusters that changed since their centres were last looked for
@@ -78,7 +78,7 @@ class Exchange:
         equal = (column >= self.best - TOLERANCE) & (self.best > TOLERANCE)  # `near` is the first among equals
         changed = np.flatnonzero((self.near == k) | (self.second == k) | (column > self.next) | equal)
         self.touched[self.near[changed]] = True
-        self.near[changed], self.best[changed], self.second[changed], self.next[changed] = _two_best(
+        self.near[changed], self.best[changed], self.second[changed], self.next[changed] = two_best(
             self.block[:, changed]
         )
         self.touched[self.near[changed]] = self.touched[k] = True
@@ -106,17 +106,3 @@ class Exchange:
         kept = np.bincount(row * self.q + self._sole_near[case], minlength=c * self.q).reshape(c, self.q)
         won = reaches(block[:, self._bare], self.threshold).sum(axis=1)
         return np.asarray(self._sole_count - kept - won[:, None])
-
-
-def _two_best(block: Array) -> tuple[Array, Array, Array, Array]:
-    """Per column: row and value of the largest entry and of the next (0 if there is none)."""
-    q, n = block.shape
-    cases = np.arange(n)
-    near = first_best(block)
-    best = block[near, cases]
-    if q == 1:
-        return near, best, np.full(n, -1), np.zeros(n)
-    rest = block.copy()
-    rest[near, cases] = -1.0
-    second = first_best(rest)
-    return near, best, second, rest[second, cases]

@@ -7,10 +7,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from memclf._numbers import Array, first_best, reaches
+from memclf._numbers import Array, TwoBest, first_best, reaches, two_best
+from memclf._threads import count_threads, one_blas_thread
 from memclf.cases import containers
-from memclf.similarity.base import compare_memories
+from memclf.similarity.base import can_order, compare_memories, nearest_memories
 
 RULES = ("argmax_then_check", "check_then_argmax")
 BLOCK = 2**21  # similarities held at once
@@ -123,10 +125,23 @@ _COLUMNS = [field.name for field in fields(Route)]
 
 def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array, rule: str, Z: Any) -> Routes:
     """`route` for described cases, a part of them at a time, so that memory stays small."""
-    parts = []
-    for part in containers.chunks(containers.count(Z), BLOCK // len(indices)):
-        some = Z[part] if isinstance(Z, np.ndarray) else containers.take(Z, np.arange(part.start, part.stop))
-        parts.append(route(compare_memories(similarity, memories, indices, some, part.start), thresholds, rule))
+    _check_rule(rule)
+    # With equal thresholds the rules agree, and all that counts is which memories are the two most similar.
+    plain = rule == RULES[0] or bool((thresholds == thresholds[0]).all())
+
+    def routed(part: slice) -> Routes:
+        case = (similarity, memories, indices, containers.take_slice(Z, part), part.start)
+        if plain:
+            return _routes(nearest_memories(*case), thresholds, len(indices))
+        return route(compare_memories(*case), thresholds, rule)
+
+    slices = list(containers.chunks(containers.count(Z), BLOCK // len(indices)))
+    threads = count_threads() if plain and can_order(similarity) and len(slices) > 1 else 1
+    with one_blas_thread(threads > 1):
+        if threads > 1:
+            parts = list(Parallel(n_jobs=threads, require="sharedmem")(delayed(routed)(part) for part in slices))
+        else:
+            parts = [routed(part) for part in slices]
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _COLUMNS}
@@ -153,31 +168,37 @@ def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> R
     >>> routes.memory, routes.branch
     (array([ 0, -1]), array([0, 2]))
     """
+    _check_rule(rule)
+    if rule == "argmax_then_check":
+        return _routes(two_best(block), thresholds, len(block))
+    met = reaches(block, thresholds[:, None])
+    nearest = np.where(met.any(axis=0), first_best(np.where(met, block, -1.0)), first_best(block))
+    cases = np.arange(block.shape[1])
+    rest = block.copy()
+    rest[nearest, cases] = -1.0
+    single = len(block) == 1
+    runner_up = np.full(len(cases), NONE) if single else first_best(rest)
+    following = np.zeros(len(cases)) if single else rest[runner_up, cases]
+    return _routes(TwoBest(nearest, block[nearest, cases], runner_up, following), thresholds, len(block))
+
+
+def _check_rule(rule: str) -> None:
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {rule!r}")
-    q, n = block.shape
-    cases = np.arange(n)
-    nearest = first_best(block)
-    if rule == "check_then_argmax":
-        met = reaches(block, thresholds[:, None])
-        allowed = first_best(np.where(met, block, -1.0))
-        nearest = np.where(met.any(axis=0), allowed, nearest)
-    similarity = block[nearest, cases]
-    known = reaches(similarity, thresholds[nearest])
-    rest = block.copy()
-    rest[nearest, cases] = -np.inf
-    runner_up = first_best(rest) if q > 1 else np.full(n, NONE)
-    next_similarity = rest[runner_up, cases] if q > 1 else np.zeros(n)
+
+
+def _routes(found: TwoBest, thresholds: Array, q: int) -> Routes:
+    known = reaches(found.best, thresholds[found.near])
     return Routes(
-        memory=np.where(known, nearest, NONE),
-        nearest=nearest,
-        similarity=similarity,
-        threshold=thresholds[nearest],
-        runner_up=runner_up,
-        runner_up_similarity=next_similarity,
-        margin=similarity - next_similarity,
+        memory=np.where(known, found.near, NONE),
+        nearest=found.near,
+        similarity=found.best,
+        threshold=thresholds[found.near],
+        runner_up=found.second,
+        runner_up_similarity=found.next,
+        margin=found.best - found.next,
         known=known,
         n_memories=q,
-        trusted=np.ones(n, dtype=bool),
-        familiar=np.ones(n, dtype=bool),
+        trusted=np.ones_like(known),
+        familiar=np.ones_like(known),
     )

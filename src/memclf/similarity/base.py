@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter, validate_data
 
-from memclf._numbers import Array
+from memclf._numbers import Array, TwoBest, two_best
 from memclf.cases import Cases, containers
 from memclf.exceptions import SimilarityError
 from memclf.protocols import Contributes, Draws, Inspects, Trusts, transforms
@@ -93,6 +93,13 @@ class Similarity(BaseEstimator):
         When the similarity is not symmetric, `A` holds memories and `B` cases.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compare(A, B)")
+
+    def nearest_two(self, A: Any, B: Any) -> TwoBest:
+        """For each description in `B`, the two most similar in `A`: the same as through `compare`.
+
+        A similarity that can order descriptions faster than it can compare them defines it anew.
+        """
+        return two_best(self.compare(A, B))
 
     def choices(self, n: int) -> Choices:
         """How many similarities training on n cases could have produced; bounds count them."""
@@ -314,9 +321,38 @@ def compared(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> Ar
         ) from error
 
 
+def nearest_two(similarity: Any, A: Any, B: Any, rows: Array, columns: Array) -> TwoBest:
+    """The two most similar in `A` to each in `B`, checked as `compared` does."""
+    if not can_order(similarity):
+        return two_best(compared(similarity, A, B, rows, columns))
+    return similarity.nearest_two(A, B)
+
+
+def can_order(similarity: Any) -> bool:
+    """Whether `nearest_two` is faster than `compare`, and was written for this `compare`."""
+    if not is_lawful(similarity):
+        return False
+    order, compare = (_owner(type(similarity), name) for name in ("nearest_two", "compare"))
+    return order is not Similarity and issubclass(order, compare)
+
+
+def _owner(kind: type, method: str) -> type:
+    return next(each for each in kind.__mro__ if method in vars(each))
+
+
 def compare_memories(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> Array:
     """Similarities of memories (rows) to cases (columns), checked; errors count from `first`."""
-    return compared(similarity, memories, Z, indices, -1 - first - np.arange(containers.count(Z)))
+    return compared(similarity, memories, Z, indices, _new_cases(Z, first))
+
+
+def nearest_memories(similarity: Any, memories: Any, indices: Array, Z: Any, first: int = 0) -> TwoBest:
+    """The two most similar memories of each case, checked; errors count from `first`."""
+    return nearest_two(similarity, memories, Z, indices, _new_cases(Z, first))
+
+
+def _new_cases(Z: Any, first: int) -> Array:
+    """How `case_name` is told of new cases."""
+    return -1 - first - np.arange(containers.count(Z))
 
 
 def checked(similarity: Any, block: Any, shape: tuple[int, int]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -12,12 +13,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from memclf._numbers import Array
-from memclf.cases import distinct
+from memclf._numbers import Array, TwoBest, two_best, two_best_in_order
+from memclf.cases import containers, distinct
 from memclf.similarity.base import NumericSimilarity
 from memclf.similarity.choices import Choices
 
 FEW = 16
+IN_CACHE = 2**18  # numbers that are worked on at once: 2 MB, which stay in the caches
 FAR = 20.0  # gamma times squared length, up to which a rounded product keeps similarities within 1e-13
 MEDIAN_SAMPLE = 1000  # distinct cases from which the median distance is taken
 
@@ -85,12 +87,18 @@ class RBFSimilarity(NumericSimilarity):
             return F if not self.centre_.any() else F.toarray() - self.centre_
         return F - self.centre_
 
-    def compare(self, A: Any, B: Any) -> Array:
+    def _scale(self) -> tuple[float, float]:
+        """Gamma, and minus a slightly smaller one for the norms.
+
+        It makes the distance of a case to itself exactly zero in spite of rounding.
+        """
         gamma = getattr(self, "gamma_", self.gamma)  # with gamma given, compare works before fit
         if gamma is None:
             raise NotFittedError("RBFSimilarity has no scale yet: fit it first, or give gamma")
-        # Slightly smaller norms make the distance of a case to itself exactly zero in spite of rounding.
-        shrink = -gamma * (1 - 8 * np.finfo(np.float64).eps)
+        return gamma, -gamma * (1 - 8 * np.finfo(np.float64).eps)
+
+    def compare(self, A: Any, B: Any) -> Array:
+        gamma, shrink = self._scale()
         a, b = shrink * _squares(A), shrink * _squares(B)
         if sp.issparse(A) or sp.issparse(B) or len(A) < FEW:
             exponent = safe_sparse_dot(A, B.T, dense_output=True)
@@ -107,6 +115,44 @@ class RBFSimilarity(NumericSimilarity):
             exponent[far] = -gamma * cdist(A[far], B, "sqeuclidean")
         np.minimum(exponent, 0.0, out=exponent)
         return np.asarray(np.exp(exponent, out=exponent))
+
+    def nearest_two(self, A: Any, B: Any) -> TwoBest:
+        """Distances are ordered; only the smallest are turned into similarities."""
+        if sp.issparse(A) or sp.issparse(B):
+            return two_best(self.compare(A, B))
+        gamma, shrink = self._scale()
+        a = (shrink * _squares(A))[:, 0]
+        far = np.flatnonzero(-a > FAR)
+        scaled = np.ascontiguousarray(2 * gamma * A.T)
+
+        def nearest(some: Array, order: Array) -> TwoBest:
+            # The squared length of a case is the same for all memories, so it is left out of their order.
+            b = shrink * _squares(some)
+
+            def finish(order: Array, cases: Array) -> Array:
+                exponent = order + b[cases]
+                np.minimum(exponent, 0.0, out=exponent)
+                return np.asarray(np.exp(exponent, out=exponent))
+
+            np.matmul(some, scaled, out=order)
+            order += a
+            if len(far):  # see `compare`
+                order[:, far] = -gamma * cdist(some, A[far], "sqeuclidean") - b
+            return two_best_in_order(order, finish)
+
+        return _in_cache(nearest, A, B)
+
+
+def _in_cache(nearest: Callable[[Array, Array], TwoBest], A: Array, B: Array) -> TwoBest:
+    """`nearest` of so many rows of `B` at a time that one number per pair stays in the cache."""
+    q, n = len(A), len(B)
+    size = min(n, max(1, IN_CACHE // q))
+    order = np.empty((size, q))
+    found = TwoBest(np.empty(n, dtype=np.intp), np.empty(n), np.empty(n, dtype=np.intp), np.empty(n))
+    for part in containers.chunks(n, size):
+        for whole, some in zip(found, nearest(B[part], order[: part.stop - part.start]), strict=True):
+            whole[part] = some
+    return found
 
 
 def _squares(A: Any) -> Array:
@@ -175,3 +221,13 @@ class CosineSimilarity(NumericSimilarity):
 
     def compare(self, A: Any, B: Any) -> Array:
         return np.clip(safe_sparse_dot(A, B.T, dense_output=True), 0.0, 1.0)
+
+    def nearest_two(self, A: Any, B: Any) -> TwoBest:
+        """A part of the cases at a time."""
+        if sp.issparse(A) or sp.issparse(B):
+            return two_best(self.compare(A, B))
+
+        def finish(order: Array, cases: Array) -> Array:
+            return np.clip(order, 0.0, 1.0)
+
+        return _in_cache(lambda some, order: two_best_in_order(np.matmul(some, A.T, out=order), finish), A, B)

@@ -1,0 +1,283 @@
+"""The search among very many cases: swaps are judged by batches of witnesses.
+
+1. Cases with the same description are merged. Samples are drawn by content, in proportion to weights.
+2. The first memories come from the exact search among a sample of the cases, or from a cover (`wide_cover`).
+3. Swaps. Every case is compared with a few witnesses of its cluster. The best cases of each cluster are candidates in
+   an exact search on a new batch of witnesses, which starts from the memories so far.
+4. Polishing. The best cases of each cluster are compared with many witnesses of the cluster, and the best of them
+   takes the place of the memory.
+5. Each new set of memories is judged by one exact pass over all cases, which gives memories, coverage and objective.
+
+A candidate is never its own witness (section 3.3 of the method's specification: debiased), or cases that happen to be
+witnesses would look too good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from memclf._numbers import Array, first_largest, reaches, rounding
+from memclf._progress import track
+from memclf.cases import distinct
+from memclf.memory import cover as covers
+from memclf.memory.blocks import Assigned, Blocks, sample_size
+from memclf.memory.exact import ExactSearch, default_swaps
+from memclf.memory.result import MemorySearchResult, Round
+from memclf.memory.sampling import Batch, Population
+from memclf.memory.wide_cover import wide_cover
+
+GREEDY_SAMPLE = 4_000  # cases of the first cover
+FEW_WITNESSES, MANY_WITNESSES = 48, 1024  # of a cluster, for all its cases and for the best of them
+MOST_WITNESSES = 2**18  # of all clusters together
+CANDIDATES = 64  # of a cluster: the best of its cases
+SWAP_ROUNDS, POLISH_ROUNDS = 4, 4
+SMALL_GAIN = 2e-3  # of the cost (1 - similarity) that is left; rounds end when one brings less
+
+
+class BatchSearch:
+    """A search among very many cases: its settings, the memories so far, one method per step."""
+
+    def __init__(
+        self,
+        blocks: Blocks,
+        population: Population,
+        weights: Array,
+        threshold: float,
+        n_memories: int | None,
+        enforce: bool,
+        max_swaps: int | None,
+        rng: np.random.Generator,
+    ):
+        self.blocks = blocks
+        self.weights = weights
+        self.threshold = threshold
+        self.n_memories = n_memories
+        self.enforce = enforce
+        self.max_swaps = max_swaps
+        self.rng = rng
+        self.population = population
+        self.memories = np.zeros(0, dtype=np.intp)
+        self.found: Any = None
+        self.objectives: list[float] = []
+        self.n_candidates = 0
+        self._is_first: Array | None = None
+        if len(self.population) < blocks.n:
+            self._is_first = np.zeros(blocks.n, dtype=bool)
+            self._is_first[self.population.rows] = True
+
+    def run(self, verbose: int | None = None) -> MemorySearchResult:
+        """Choose the memories, and judge them by all cases."""
+        steps = [*[self._swap] * SWAP_ROUNDS, *[self._polish] * POLISH_ROUNDS]
+        small: dict[Callable[[], Array], bool] = {}
+        self._start()
+        for step in track(steps, total=len(steps), what="searching memories", verbose=verbose):
+            if not small.get(step) and self.max_swaps != 0 and len(self.memories) < len(self.population):
+                small[step] = not self._accept(step())
+        return self._result()
+
+    # ------------------------------------------------------------------------------------------------------- steps
+
+    def _start(self) -> None:
+        if self.n_memories is None or self.enforce:
+            q = self.n_memories
+            memories = wide_cover(self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng)
+            self.memories = memories if q is None else self._fill(memories[:q], q)
+        else:
+            batch = self.population.draw(self._size(self.n_memories), self.rng)
+            search, rows = self._on(batch, np.zeros(0, dtype=np.intp), self.n_memories)
+            found, history = search.run(1, self.rng, 0)
+            self._count(search, history[0])
+            self.memories = rows[found]
+        self.found = self.blocks.assign(self.memories)
+        self.objectives = [self._objective(self.found)]
+
+    def _swap(self) -> Array:
+        """Candidates of every cluster, and others, in place of every memory, judged by a new batch."""
+        if self.enforce:
+            return self.memories  # a batch cannot tell whether every case stays covered
+        q = len(self.memories)
+        batch = self.population.draw(self._size(q), self.rng)
+        candidates = np.concatenate([rows for rows, _ in self._candidates(self._by_cluster(batch))])
+        search, rows = self._on(batch, np.union1d(candidates, self.memories), q)
+        places = np.argsort(rows)
+        start = places[np.searchsorted(rows, self.memories, sorter=places)]
+        found, record = search.improve(start, self.rng, swaps=True)
+        self._count(search, record)
+        return rows[found]
+
+    def _polish(self) -> Array:
+        """For each cluster the case that is the best memory for its witnesses."""
+        size = min(MANY_WITNESSES * len(self.memories), MOST_WITNESSES)
+        witnesses = self._by_cluster(self.population.draw(size, self.rng))
+        moved = self.memories.copy()
+        for k, (rows, _) in enumerate(self._candidates(witnesses)):
+            if len(rows):
+                rows = np.append(self.memories[k], np.setdiff1d(rows, self.memories[k]))
+                worth = self._worth(self.blocks.take(rows), rows, self.blocks.take(witnesses[k].rows), witnesses[k])
+                self.blocks.n_evaluations += len(rows) * len(witnesses[k].rows)
+                self.n_candidates += len(rows)
+                moved[k] = rows[first_largest(worth)]
+        return moved
+
+    def _accept(self, memories: Array) -> bool:
+        """Take these memories if they are better for all cases; returns whether by much."""
+        if np.array_equal(memories, self.memories):
+            return False
+        found = self.blocks.assign(memories)
+        if self.enforce:
+            memories, found = self._keep_covered(memories, found)
+        objective = self._objective(found)
+        gain = objective - self.objectives[-1]
+        if gain <= rounding(self.weights):
+            return False
+        self.memories, self.found = memories, found
+        self.objectives.append(objective)
+        return bool(gain > SMALL_GAIN * (self.weights.sum() - objective))
+
+    def _keep_covered(self, memories: Array, found: Assigned) -> tuple[Array, Assigned]:
+        """Take back the moves that leave cases uncovered, until as many are covered as before."""
+        memories = memories.copy()
+        before = self._uncovered(self.found)
+        while len(bare := np.setdiff1d(self._uncovered(found), before)):
+            back = np.unique(self.found.near[bare])
+            memories[back] = self.memories[back]
+            found = self.blocks.assign(memories)
+        return memories, found
+
+    # ------------------------------------------------------------------------------------------------------- parts
+
+    def _size(self, q: int) -> int:
+        return sample_size(q, self.blocks.lawful)
+
+    def _on(self, batch: Batch, others: Array, q: int) -> tuple[ExactSearch, Array]:
+        """The exact search on a batch of witnesses and other candidates, which are no witnesses."""
+        apart = ~np.isin(batch.rows, others)
+        rows = np.concatenate([batch.rows[apart], others])
+        weights = np.concatenate([batch.weights[apart], np.zeros(len(others))])
+        if weights.sum() < batch.weights.sum() / 2:  # so few cases that most are candidates: let all be witnesses
+            rows, weights = np.concatenate([batch.rows, np.setdiff1d(others, batch.rows)]), batch.weights
+            weights = np.concatenate([weights, np.zeros(len(rows) - len(weights))])
+        order = distinct(self.blocks.take(rows))[0]  # depends on the descriptions alone
+        columns = self.blocks.columns(rows[order])
+        swaps = default_swaps(columns, q) if self.max_swaps is None else self.max_swaps
+        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps), rows[order]
+
+    def _fill(self, memories: Array, q: int) -> Array:
+        """As many memories more as are missing."""
+        batch = self.population.draw(self._size(q), self.rng)
+        search, rows = self._on(batch, memories, q)
+        given = np.flatnonzero(np.isin(rows, memories))
+        found = covers.spread(search.columns, q, search.weights, self.rng, given=given)
+        self.blocks.n_evaluations += search.columns.n_evaluations
+        return rows[found]
+
+    def _by_cluster(self, batch: Batch) -> list[Batch]:
+        places = by_cluster(self.found.near[batch.rows], len(self.memories))
+        return [Batch(batch.rows[some], batch.weights[some]) for some in places]
+
+    def _candidates(self, witnesses: list[Batch]) -> list[tuple[Array, Array]]:
+        """Of each cluster the cases that are best for a few of its witnesses, and how good they are.
+
+        All cases are looked at in one pass over the blocks.
+        """
+        q = len(self.memories)
+        few = [Batch(each.rows[:FEW_WITNESSES], each.weights[:FEW_WITNESSES]) for each in witnesses]
+        described = [self.blocks.take(each.rows) if len(each.rows) else None for each in few]
+
+        def work(part: slice, Z: Any) -> list[tuple[int, Array, Array]]:
+            near = self.found.near[part]
+            near = near if self._is_first is None else np.where(self._is_first[part], near, q)
+            kept = []
+            for k, members in enumerate(by_cluster(near, q)):
+                if len(members) and described[k] is not None:
+                    rows = members + part.start
+                    worth = self._worth(self.blocks.pick(Z, members), rows, described[k], few[k])
+                    best = largest(worth, CANDIDATES)
+                    kept.append((k, rows[best], worth[best]))
+            return kept
+
+        rows: list[list[Array]] = [[np.zeros(0, dtype=np.intp)] for _ in range(q)]
+        worth: list[list[Array]] = [[np.zeros(0)] for _ in range(q)]
+        for k, some, values in (each for block in self.blocks.map(work) for each in block):
+            rows[k].append(some)
+            worth[k].append(values)
+        sizes = np.bincount(self.found.near, minlength=q)
+        self.blocks.n_evaluations += int(sizes @ [len(each.rows) for each in few])
+        best = []
+        for some, values in zip(map(np.concatenate, rows), map(np.concatenate, worth), strict=True):
+            chosen = largest(values, CANDIDATES)
+            best.append((some[chosen], values[chosen]))
+        return best
+
+    def _worth(self, cases: Any, rows: Array, Z: Any, witnesses: Batch) -> Array:
+        """Mean similarity of the witnesses with each case in place of their memory; none is its own."""
+        served = self.blocks.compare(cases, Z, rows, witnesses.rows)
+        served = np.maximum(served, self.found.next[witnesses.rows])
+        itself = rows[:, None] == witnesses.rows
+        served[itself] = 0.0
+        left = witnesses.weights.sum() - itself @ witnesses.weights
+        return np.asarray(served @ witnesses.weights / np.maximum(left, np.finfo(float).tiny))
+
+    def _count(self, search: ExactSearch, record: Round) -> None:
+        self.blocks.n_evaluations += search.columns.n_evaluations
+        self.n_candidates += record.n_candidates
+
+    def _objective(self, found: Assigned) -> float:
+        return float(found.best @ self.weights)
+
+    def _uncovered(self, found: Assigned) -> Array:
+        return np.flatnonzero(~reaches(found.best, self.threshold) & (self.weights > 0))
+
+    def _result(self) -> MemorySearchResult:
+        """Memories that stand for most cases first."""
+        q, found = len(self.memories), self.found
+        stands_for = np.bincount(found.near, self.weights, q)
+        order = np.lexsort((self.memories, -np.round(stands_for / rounding(self.weights))))
+        memories = self.memories[order]
+        if not found.tied:
+            number = np.empty(q, dtype=np.intp)
+            number[order] = np.arange(q)
+            labels = number[found.near]
+        else:  # among equals the memory with the smallest number wins
+            found = self.blocks.assign(memories)
+            labels = found.near.astype(np.intp)
+        uncovered = self._uncovered(found)
+        batch = self.population.draw(self._size(q), self.rng)
+        return MemorySearchResult(
+            indices=memories,
+            labels=labels,
+            similarity=found.best,
+            objective=self._objective(found),
+            coverage=1 - len(uncovered) / np.count_nonzero(self.weights),
+            uncovered=uncovered,
+            history=(
+                Round(
+                    n_memories=q,
+                    first_objective=self.objectives[0],
+                    objective=self.objectives[-1],
+                    objectives=tuple(self.objectives[1:]),
+                    n_candidates=self.n_candidates,
+                    n_uncovered=len(uncovered),
+                ),
+            ),
+            n_evaluations=self.blocks.n_evaluations,
+            n_distinct=len(self.population),
+            threshold=self.threshold,
+            way="batches",
+            standard_error=batch.standard_error(found.best[batch.rows]),
+        )
+
+
+def by_cluster(near: Array, q: int) -> list[Array]:
+    """The positions of each cluster's cases, in their order."""
+    order = np.argsort(near, kind="stable")
+    ends = np.searchsorted(near[order], np.arange(q + 1))
+    return [order[ends[k] : ends[k + 1]] for k in range(q)]
+
+
+def largest(values: Array, size: int) -> Array:
+    """Positions of the largest values, in no order."""
+    return np.arange(len(values)) if len(values) <= size else np.argpartition(-values, size)[:size]

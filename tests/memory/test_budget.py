@@ -1,0 +1,72 @@
+import re
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from memclf import MemorySelector, select_memories
+from memclf.memory import blocks, budget
+from memclf.similarity import RBFSimilarity
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("2GB", 2 * 10**9), ("1.5 gb", 15 * 10**8), ("512MiB", 2**29), ("100", 100), (3e6, 3_000_000), ("7 B", 7)],
+)
+def test_budget__texts_and_numbers__are_bytes(given, expected):
+    assert budget.parse_bytes(given) == expected
+
+
+@pytest.mark.parametrize("given", ["much", "-1GB", "1..2GB", 0, -5, True, float("nan"), float("inf"), [1], "2XB", ""])
+def test_budget__anything_else__is_named(given):
+    with pytest.raises(ValueError, match=re.escape(f"got {given!r}")):
+        select_memories(np.zeros((3, 1)), RBFSimilarity(1.0), max_memory=given)
+
+
+def test_budget__none__is_a_share_of_what_is_free():
+    assert 0 < budget.parse_bytes(None) < budget.free_memory()
+
+
+def test_budget__the_system_does_not_tell__something_is_assumed(monkeypatch):
+    monkeypatch.setattr(budget.Path, "read_text", lambda self: (_ for _ in ()).throw(OSError))
+    monkeypatch.delattr(budget.os, "sysconf", raising=False)
+    assert budget.free_memory() == budget.ASSUMED
+
+
+def test_budget__shown__is_read_again():
+    for value in (1, 999, 1001, 123_456_789, 2**40):
+        assert value <= budget.parse_bytes(budget.in_bytes(value)) <= 1.01 * value + 1
+
+
+def test_budget__too_small__the_least_that_works_is_named_and_works():
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    with pytest.raises(ValueError, match="max_memory='50KB' is too small .* it needs at least") as error:
+        select_memories(X, RBFSimilarity(1.0), n_memories=3, max_memory="50KB")
+    least = re.search("Give max_memory='([0-9.]+[KMG]B)' or more", str(error.value)).group(1)
+    found = select_memories(X, RBFSimilarity(1.0), n_memories=3, max_memory=least, random_state=0)
+    assert found.n_memories == 3
+
+
+def test_budget__exact_swaps_do_not_fit__batches_are_used(monkeypatch):
+    monkeypatch.setattr(blocks, "SAMPLE", 600)
+    monkeypatch.setattr(blocks, "PER_MEMORY", 10)
+    X = np.random.default_rng(0).normal(size=(3000, 2))
+    wide, narrow = (
+        select_memories(X, RBFSimilarity(1.0), n_memories=60, max_memory=most, random_state=0)
+        for most in ("1GB", "3MB")
+    )
+    assert (wide.way, narrow.way) == ("exact", "batches")
+    assert narrow.objective > 0.98 * wide.objective
+
+
+def test_budget__many_cases__is_kept():
+    """What is allocated, the cases themselves apart; without blocks it would be far more."""
+    n, q = 60_000, 10
+    X = np.random.default_rng(0).normal(size=(n, 4)).astype(np.float32)
+    for most in (25_000_000, 18_000_000):
+        tracemalloc.start()
+        found = MemorySelector(RBFSimilarity(0.1), 0.4, q, max_memory=most, n_jobs=2, random_state=0).fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found.search_result_.way == "batches"
+        assert peak < most

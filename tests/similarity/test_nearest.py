@@ -1,0 +1,59 @@
+"""`nearest_two` against the definition, on rows with ties, far rows and sparse rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memclf.similarity import CosineSimilarity, RBFSimilarity
+from memclf.similarity import numeric as module
+
+
+def two_best_one_by_one(block):
+    """Per column the first row whose value is the largest but for rounding, then the same without it."""
+    found = []
+    for column in block.T.tolist():
+        near = next(i for i, value in enumerate(column) if value >= max(column) - 1e-12)
+        rest = [-1.0 if i == near else value for i, value in enumerate(column)]
+        second = next(i for i, value in enumerate(rest) if value >= max(rest) - 1e-12)
+        found.append((near, column[near], second, rest[second]) if len(column) > 1 else (near, column[near], -1, 0.0))
+    return [np.array(each) for each in zip(*found, strict=True)]
+
+
+def check(similarity, A, B):
+    found = similarity.nearest_two(A, B)
+    near, best, second, following = two_best_one_by_one(similarity.compare(A, B))
+    np.testing.assert_array_equal(found.near, near)
+    np.testing.assert_array_equal(found.second, second)
+    np.testing.assert_allclose(found.best, best, atol=1e-12)
+    np.testing.assert_allclose(found.next, following, atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 7), st.sampled_from([0.1, 3.0, 500.0]), st.booleans())
+def test_nearest_two__equals_compare__with_ties_and_far_rows(seed, q, gamma, sparse):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, size=(30, 2)).astype(float)
+    X[::7] *= 50  # so far from the centre that a product loses digits
+    cases = sp.csr_matrix(X) if sparse else X
+    for similarity in (RBFSimilarity(gamma), CosineSimilarity()):
+        Z = similarity.fit_describe(cases)
+        check(similarity, Z[:q], Z)
+
+
+@pytest.mark.parametrize("q", [1, 2, 3, 40])
+def test_nearest_two__more_cases_than_the_cache_holds__changes_nothing(q, monkeypatch):
+    monkeypatch.setattr(module, "IN_CACHE", 64)
+    X = np.random.default_rng(0).normal(size=(301, 4))
+    for similarity in (RBFSimilarity(0.3), CosineSimilarity()):
+        Z = similarity.fit_describe(X)
+        check(similarity, Z[:q], Z)
+
+
+def test_nearest_two__single_precision_rows__are_compared_in_double():
+    X = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    similarity = RBFSimilarity(0.3)
+    Z = similarity.fit_describe(X)
+    assert similarity.nearest_two(Z[:5], Z).best.dtype == np.float64
+    check(similarity, Z[:5], Z)

@@ -66,8 +66,9 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         (`n_memories` must be None), ignore `cover`, and depend on the order of the rows.
     cover : {"auto", "random", "greedy"}
         How the first memories are found (among very many cases, greedily on samples). "random" is the paper's way.
-        "greedy" compares all pairs and needs fewer memories; with ``random_state=None`` it leaves nothing to chance. "auto": greedy for up to 5,000
-        distinct cases and a built-in similarity (1,000 otherwise) when covering, else random.
+        "greedy" compares all pairs and needs fewer memories; with ``random_state=None`` it leaves nothing to chance.
+        "auto": greedy for up to 5,000 distinct cases and a built-in similarity (1,000 otherwise) when covering, else
+        random.
     coverage : {"auto", "report", "enforce"}
         "enforce": no swap may uncover a case, and a result that leaves cases uncovered is an error.
         "report": only say how many are covered. "auto": enforce unless `n_memories` is fixed.

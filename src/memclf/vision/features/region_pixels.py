@@ -5,8 +5,8 @@ measure of colour: the tint of the first counts as 0 and that of the second as 1
 tint, fog, and a change of contrast or saturation of the whole picture cancel out, as in `leaf_light`. Where only one
 region is large, its colour is 0 and the spread of all colours is 1.
 
-Two perceptrons judge each pixel: the first by colours alone, on five scales; the second also by what the first found
-around it. A small one before them takes a first look, to find the two regions.
+A perceptron judges each pixel by these colours on five scales. Where much was painted, a second one also judges it by
+what the first found around it. A small one before them takes a first look, to find the two regions.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ def chances(seen: Array, coefficients: Coefficients) -> Array:
     h, w = seen.shape[:2]
     rows = seen.reshape(h * w, -1)
     first = evaluate(layers_of(coefficients, "first"), rows)
+    if not (second := layers_of(coefficients, "second")):
+        return first.reshape(h, w, -1)
     around = surroundings(first.reshape(h, w, -1)).reshape(h * w, -1)
-    return evaluate(layers_of(coefficients, "second"), np.hstack([rows, around])).reshape(h, w, -1)
+    return evaluate(second, np.hstack([rows, around])).reshape(h, w, -1)
 
 
 def certainty(found: Array) -> float:

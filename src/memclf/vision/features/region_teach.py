@@ -1,10 +1,9 @@
 """Learn regions from paintings: outlines and strokes alike.
 
-Every picture is shown several times: turned, mirrored, and lit otherwise (gamma, white balance, hue). None of
-the 19 corruptions is among these. Strokes say little about how common a region is, and nothing about its edges. So the
-first perceptron, taught by painted pixels alone, estimates how common each region is in all pixels of the painted
-pictures (Saerens, Latinne and Decaestecker, 2002), and what it finds where nothing was painted teaches the second.
-Where everything was painted, nothing is left to estimate, and both learn from the outlines.
+Every picture is shown several times: turned, mirrored, and lit otherwise (gamma, white balance, hue). None of the 19
+corruptions is among these. Strokes say little about how common a region is, and nothing about its edges. So how common
+each region is, is estimated from pixels that were not painted (Saerens, Latinne and Decaestecker, 2002), and edges are
+made of mixtures of painted pixels. Outlines show both, and enough for a second perceptron, which looks around.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ PIXELS = 300  # of each region, that one showing teaches
 UNPAINTED = 300  # pixels of one showing that tell how common regions are
 EDGES = 0.2  # what mixtures of painted pixels count, beside the painted ones together
 PAINTED = 0.9  # share of a pixel from which it counts as painted
-BY_HAND = 3.0  # what a painted pixel counts beside one that the first perceptron judged
 THERE = 0.03  # share of nine pictures in ten that a region takes at least to give the measure of colour
 LITTLE = 200_000  # painted pixels at work size: six outlines
 FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6}
@@ -109,14 +107,14 @@ def teach_regions(
     known = _teach_first_look([draw_view(cases[k], n_regions, shadows, rng) for k in order[:showings]], rng)
 
     def show(stage: int) -> Iterator[tuple[int, Array, Array]]:
-        for k in track(order, total=len(order), what=f"teaching, part {stage} of 2", verbose=verbose):
+        for k in track(order, total=len(order), what=f"teaching, part {stage}", verbose=verbose):
             x, shares = draw_view(cases[k], n_regions, shadows, rng)
             yield k, look(x, known, dim=rng.random() < withheld), shares
 
     painted, elsewhere, edges, counts = [], [], [], np.zeros(n_regions + 1)
     for k, seen, shares in show(1):
         by_hand = shares.sum(axis=2) > PAINTED
-        painted.append(_sample(k, seen, shares, by_hand.astype(np.float32), rng))
+        painted.append(_sample(k, seen, shares, rng))
         if EDGES and not by_hand.all():
             edges.append(_mix_edges(painted[-1], rng))
         some = rng.integers(0, by_hand.size, UNPAINTED)
@@ -137,17 +135,14 @@ def teach_regions(
     first = _teach_several(sample, weights, several, rng, **options)
     known |= name_layers(first, "first") | _painted_colours(sample)
 
-    judged = []
-    for k, seen, shares in show(2):
-        found = evaluate(first, seen.reshape(-1, seen.shape[2])).reshape(shares.shape)
-        by_hand = shares.sum(axis=2) > PAINTED
-        sharp = found * found
-        sharp /= sum(np.moveaxis(sharp, 2, 0))[:, :, None]
-        shares = np.where(by_hand[:, :, None], shares, sharp)
-        counts_for = np.where(by_hand, np.float32(BY_HAND), np.float32(1))
-        judged.append(_sample(k, np.concatenate([seen, surroundings(found)], axis=2), shares, counts_for, rng))
-    sample = Sample.join(judged)
-    known |= name_layers(_teach_several(sample, sample.weights, several, rng, **options), "second")
+    if not little:
+        judged = []
+        for k, seen, shares in show(2):
+            found = evaluate(first, seen.reshape(-1, seen.shape[2])).reshape(shares.shape)
+            judged.append(_sample(k, np.concatenate([seen, surroundings(found)], axis=2), shares, rng))
+        sample = Sample.join(judged)
+        second = teach(sample.rows, sample.shares, sample.weighed(common), rng, **options)
+        known |= name_layers(second, "second")
     return known | _usual_doubt(cases, known)
 
 
@@ -194,9 +189,9 @@ def _cast_shadow(x: Array, rng: np.random.Generator) -> Array:
     return x * (1 - shadow[:, :, None] * (1 - light).astype(np.float32))
 
 
-def _sample(case: int, seen: Array, shares: Array, weights: Array, rng: np.random.Generator) -> Sample:
-    """Some pixels of each region; those of weight 0 are left out."""
-    kinds = np.where(weights > 0, shares.argmax(axis=2), -1).ravel()
+def _sample(case: int, seen: Array, shares: Array, rng: np.random.Generator) -> Sample:
+    """Some painted pixels of each region."""
+    kinds = np.where(shares.sum(axis=2) > PAINTED, shares.argmax(axis=2), -1).ravel()
     chosen, counts = [], []
     for k in range(shares.shape[2]):
         places = np.flatnonzero(kinds == k)
@@ -206,8 +201,8 @@ def _sample(case: int, seen: Array, shares: Array, weights: Array, rng: np.rando
     some = np.concatenate(chosen)
     part = shares.reshape(-1, shares.shape[2])[some]
     part = part / part.sum(axis=1, keepdims=True)
-    weights = weights.ravel()[some] * np.concatenate(counts)
-    return Sample(seen.reshape(-1, seen.shape[2])[some], part, weights, np.full(len(some), case))
+    rows = seen.reshape(-1, seen.shape[2])[some]
+    return Sample(rows, part, np.concatenate(counts), np.full(len(some), case))
 
 
 def _teach_several(sample: Sample, weights: Array, several: int, rng: np.random.Generator, **options: Any) -> Layers:

@@ -14,7 +14,7 @@ forest of 50 trees of depth 10 with max_samples=0.05, as in the documentation of
 features (Gaussian, Laplacian of Gaussian, gradient magnitude, difference of Gaussians, eigenvalues of structure tensor
 and Hessian matrix at sigma 0.7, 1, 1.6, 3.5, 5 and 10; Gaussian at 0.3 too) of each colour channel, computed with scipy
 and scikit-image, and a forest of 100 trees, its default. All outlined pixels do not fit into memory, so both
-forests get 2,000 pixels of each image, drawn at random.
+forests get 500 pixels of each image, drawn at random.
 
 TAUGHT_REGIONS.md holds what these commands gave.
 """
@@ -53,7 +53,7 @@ FOLDS = 3
 TEN = 10
 STROKES, LENGTH, WIDTH = 3, 60, 5
 AFFECTED = 0.005  # share of the picture
-PER_IMAGE = 2000  # pixels of an outlined image that a forest gets
+PER_IMAGE = 500  # pixels of an outlined image that a forest gets
 SIGMAS = (0.7, 1.0, 1.6, 3.5, 5.0, 10.0)
 
 See = Callable[[np.ndarray], np.ndarray]  # from an image to the number of the region of each pixel

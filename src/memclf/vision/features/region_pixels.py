@@ -5,8 +5,8 @@ measure of colour: the tint of the first counts as 0 and that of the second as 1
 tint, fog, and a change of contrast or saturation of the whole picture cancel out, as in `leaf_light`. Where only one
 region is large, its colour is 0 and the spread of all colours is 1.
 
-Two perceptrons judge each pixel: the first by colours alone, on five scales; the second also by what the first found
-around it. A small one before them takes a first look, to find the two regions.
+A perceptron judges each pixel by these colours on five scales. Where much was painted, a second one also judges it by
+what the first found around it. A small one before them takes a first look, to find the two regions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from memclf.vision.files import Pixels
 Coefficients = dict[str, Array]
 
 PLANES = 5
+BRIGHTNESS = 4  # the plane that is brightness
 SCALES = 4  # halvings; the coarsest picture has a sixteenth of the width
 SPREAD = 3  # halvings of the window in which the spread of colours is measured
+DETAIL = 2  # and of that in which fine detail is
 LOOK = 4  # the first look is at a picture of a quarter of the width
 TINTS = 12  # numbers of the first look without brightness
 LEAST = 20  # one pixel in so many at least shows a region that gives the measure of colour
@@ -35,12 +37,18 @@ def judge(image: Pixels, coefficients: Coefficients) -> Array:
     return chances(look(without_noise(image), coefficients), coefficients)
 
 
-def look(x: Array, coefficients: Coefficients) -> Array:
-    """What each pixel of an image at work size is judged by: height x width x numbers."""
+def look(x: Array, coefficients: Coefficients, *, dim: bool = False) -> Array:
+    """What each pixel of an image at work size is judged by: height x width x numbers.
+
+    `dim`: without brightness, for teaching.
+    """
     layers = layers_of(coefficients, "look")
     seen, small = first_look(x, grey=len(layers[0][0]) > TINTS)
     found = evaluate(layers, seen.reshape(-1, seen.shape[2]))
-    return on_scales(planes(x, median_colours(small, found, coefficients["anchors"])))
+    relative = planes(x, median_colours(small, found, coefficients["anchors"]))
+    if dim:
+        relative[:, :, BRIGHTNESS] = 0
+    return on_scales(relative)
 
 
 def chances(seen: Array, coefficients: Coefficients) -> Array:
@@ -48,8 +56,10 @@ def chances(seen: Array, coefficients: Coefficients) -> Array:
     h, w = seen.shape[:2]
     rows = seen.reshape(h * w, -1)
     first = evaluate(layers_of(coefficients, "first"), rows)
+    if not (second := layers_of(coefficients, "second")):
+        return first.reshape(h, w, -1)
     around = surroundings(first.reshape(h, w, -1)).reshape(h * w, -1)
-    return evaluate(layers_of(coefficients, "second"), np.hstack([rows, around])).reshape(h, w, -1)
+    return evaluate(second, np.hstack([rows, around])).reshape(h, w, -1)
 
 
 def certainty(found: Array) -> float:
@@ -150,12 +160,11 @@ def planes(x: Array, colours: list[Array]) -> Array:
 
 
 def on_scales(seen: Array) -> Array:
-    """The planes, also smoothed over 2, 4, 8 and 16 pixels, and their spread around each pixel."""
+    """The planes, also smoothed over 2, 4, 8 and 16 pixels, their spread and fine detail around."""
     h, w, count = seen.shape
-    room = np.empty((h, w, (SCALES + 2) * count), dtype=np.float32)
-    small = seen
+    room = np.empty((h, w, (SCALES + 3) * count), dtype=np.float32)
     room[:, :, :count] = seen
-    square = seen * seen
+    small, square = seen, seen * seen
     for k in range(1, SCALES + 1):
         small = cv2.pyrDown(small)
         room[:, :, k * count : (k + 1) * count] = _enlarge(small, w, h)
@@ -163,7 +172,11 @@ def on_scales(seen: Array) -> Array:
             square = cv2.pyrDown(square)
         if k == SPREAD:
             spread = np.sqrt(np.maximum(square - small * small, 0))
-            room[:, :, -count:] = _enlarge(spread, w, h)
+            room[:, :, -2 * count : -count] = _enlarge(spread, w, h)
+    detail = cv2.absdiff(seen, room[:, :, count : 2 * count])
+    for _ in range(DETAIL):
+        detail = cv2.pyrDown(detail)
+    room[:, :, -count:] = _enlarge(detail, w, h)
     return room
 
 

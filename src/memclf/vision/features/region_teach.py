@@ -1,10 +1,9 @@
 """Learn regions from paintings: outlines and strokes alike.
 
-Every picture is shown several times: turned, mirrored, and lit otherwise (gamma, white balance, hue). None of
-the 19 corruptions is among these. Strokes say little about how common a region is, and nothing about its edges. So the
-first perceptron, taught by painted pixels alone, estimates how common each region is in all pixels of the painted
-pictures (Saerens, Latinne and Decaestecker, 2002), and what it finds where nothing was painted teaches the second.
-Where everything was painted, nothing is left to estimate, and both learn from the outlines.
+Every picture is shown several times: turned, mirrored, and lit otherwise (gamma, white balance, hue). None of the 19
+corruptions is among these. Strokes say little about how common a region is, and nothing about its edges. So how common
+each region is, is estimated from pixels that were not painted (Saerens, Latinne and Decaestecker, 2002), and edges are
+made of mixtures of painted pixels. Outlines show both, and enough for a second perceptron, which looks around.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from memclf.vision.features.leaf_augment import change_light
 from memclf.vision.features.leaf_light import remove_impulses, remove_noise, without_noise, work_size
 from memclf.vision.features.perceptron import Layers, evaluate, join, teach
 from memclf.vision.features.region_pixels import (
+    DETAIL,
     PLANES,
     SCALES,
     SPREAD,
@@ -40,13 +40,14 @@ TWICE = 600  # up to so many pictures, each is shown twice at least
 USUAL = 160  # showings for which the steps are meant
 PIXELS = 300  # of each region, that one showing teaches
 UNPAINTED = 300  # pixels of one showing that tell how common regions are
-EDGES = 0.2
+EDGES = 0.2  # what mixtures of painted pixels count, beside the painted ones together
 PAINTED = 0.9  # share of a pixel from which it counts as painted
-BY_HAND = 3.0  # what a painted pixel counts beside one that the first perceptron judged
 THERE = 0.03  # share of nine pictures in ten that a region takes at least to give the measure of colour
 LITTLE = 200_000  # painted pixels at work size: six outlines
-FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.3}
+FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6}
 MANY: dict[str, Any] = {"hidden": (48, 24), "steps": 1500, "decay": 1e-3}
+WITHHELD = 0.3  # share of showings without brightness, where much was painted: shadow and fog change it most
+SHADOWS = 2  # at most, each in half of the showings, where little was painted; outlines show real ones
 TOGETHER = 5  # perceptrons, each taught by other pictures, whose mean judges where little was painted
 FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
 COLOURLESS = 2  # mean difference of red, green and blue, of 255, below which a picture is grey
@@ -101,19 +102,19 @@ def teach_regions(
     rng = np.random.default_rng(seed)
     order = _order_of_showing(len(cases), showings, rng)
     little = sum(_painted_pixels(case) for case in cases) < LITTLE
-    options, several = (FEW, TOGETHER) if little else (MANY, 1)
+    options, several, shadows, withheld = (FEW, TOGETHER, SHADOWS, 0.0) if little else (MANY, 1, 0, WITHHELD)
     options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
-    known = _teach_first_look([draw_view(cases[k], n_regions, rng) for k in order[:showings]], rng)
+    known = _teach_first_look([draw_view(cases[k], n_regions, shadows, rng) for k in order[:showings]], rng)
 
     def show(stage: int) -> Iterator[tuple[int, Array, Array]]:
-        for k in track(order, total=len(order), what=f"teaching, part {stage} of 2", verbose=verbose):
-            x, shares = draw_view(cases[k], n_regions, rng)
-            yield k, look(x, known), shares
+        for k in track(order, total=len(order), what=f"teaching, part {stage}", verbose=verbose):
+            x, shares = draw_view(cases[k], n_regions, shadows, rng)
+            yield k, look(x, known, dim=rng.random() < withheld), shares
 
     painted, elsewhere, edges, counts = [], [], [], np.zeros(n_regions + 1)
     for k, seen, shares in show(1):
         by_hand = shares.sum(axis=2) > PAINTED
-        painted.append(_sample(k, seen, shares, by_hand.astype(np.float32), rng))
+        painted.append(_sample(k, seen, shares, rng))
         if EDGES and not by_hand.all():
             edges.append(_mix_edges(painted[-1], rng))
         some = rng.integers(0, by_hand.size, UNPAINTED)
@@ -134,17 +135,14 @@ def teach_regions(
     first = _teach_several(sample, weights, several, rng, **options)
     known |= name_layers(first, "first") | _painted_colours(sample)
 
-    judged = []
-    for k, seen, shares in show(2):
-        found = evaluate(first, seen.reshape(-1, seen.shape[2])).reshape(shares.shape)
-        by_hand = shares.sum(axis=2) > PAINTED
-        sharp = found * found
-        sharp /= sum(np.moveaxis(sharp, 2, 0))[:, :, None]
-        shares = np.where(by_hand[:, :, None], shares, sharp)
-        counts_for = np.where(by_hand, np.float32(BY_HAND), np.float32(1))
-        judged.append(_sample(k, np.concatenate([seen, surroundings(found)], axis=2), shares, counts_for, rng))
-    sample = Sample.join(judged)
-    known |= name_layers(_teach_several(sample, sample.weights, several, rng, **options), "second")
+    if not little:
+        judged = []
+        for k, seen, shares in show(2):
+            found = evaluate(first, seen.reshape(-1, seen.shape[2])).reshape(shares.shape)
+            judged.append(_sample(k, np.concatenate([seen, surroundings(found)], axis=2), shares, rng))
+        sample = Sample.join(judged)
+        second = teach(sample.rows, sample.shares, sample.weighed(common), rng, **options)
+        known |= name_layers(second, "second")
     return known | _usual_doubt(cases, known)
 
 
@@ -157,7 +155,7 @@ def _painted_pixels(case: Painted) -> float:
     return float(np.mean(case.painting > 0)) * case.size[0] * case.size[1]
 
 
-def draw_view(case: Painted, n_regions: int, rng: np.random.Generator) -> tuple[Array, Array]:
+def draw_view(case: Painted, n_regions: int, shadows: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Draw one showing: the image as float32, and how much of each pixel is painted as what."""
     height, width = case.image.shape[:2]
     size = np.array(case.size, dtype=float)
@@ -173,12 +171,27 @@ def draw_view(case: Painted, n_regions: int, rng: np.random.Generator) -> tuple[
         if marked.any():
             shares[:, :, k] = cv2.warpAffine(marked, place, case.size, flags=cv2.INTER_LINEAR)
     x = change_light(image.astype(np.float32) * np.float32(1 / 255), rng)
+    for _ in range(shadows):
+        if rng.random() < 0.5:
+            x = _cast_shadow(x, rng)
     return remove_noise(np.repeat(x[:, :, :1], 3, axis=2) if case.grey else x), shares
 
 
-def _sample(case: int, seen: Array, shares: Array, weights: Array, rng: np.random.Generator) -> Sample:
-    """Some pixels of each region; those of weight 0 are left out."""
-    kinds = np.where(weights > 0, shares.argmax(axis=2), -1).ravel()
+def _cast_shadow(x: Array, rng: np.random.Generator) -> Array:
+    """Darken a part of the picture: a polygon with an edge that is soft or sharp."""
+    h, w = x.shape[:2]
+    corners = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(3, 7)))
+    far = max(h, w) * rng.uniform(0.1, 0.6) * rng.uniform(0.4, 1, (len(corners), 1))
+    points = rng.uniform(0, 1, 2) * (w, h) + far * np.column_stack([np.cos(corners), np.sin(corners)])
+    shadow = cv2.fillPoly(np.zeros((h, w), dtype=np.float32), [points.astype(np.int32)], 1.0)
+    shadow = cv2.GaussianBlur(shadow, (0, 0), float(np.exp(rng.uniform(0, np.log(20)))))
+    light = rng.uniform(0.4, 0.95) * np.exp(rng.uniform(-0.06, 0.06, 3))
+    return x * (1 - shadow[:, :, None] * (1 - light).astype(np.float32))
+
+
+def _sample(case: int, seen: Array, shares: Array, rng: np.random.Generator) -> Sample:
+    """Some painted pixels of each region."""
+    kinds = np.where(shares.sum(axis=2) > PAINTED, shares.argmax(axis=2), -1).ravel()
     chosen, counts = [], []
     for k in range(shares.shape[2]):
         places = np.flatnonzero(kinds == k)
@@ -188,8 +201,8 @@ def _sample(case: int, seen: Array, shares: Array, weights: Array, rng: np.rando
     some = np.concatenate(chosen)
     part = shares.reshape(-1, shares.shape[2])[some]
     part = part / part.sum(axis=1, keepdims=True)
-    weights = weights.ravel()[some] * np.concatenate(counts)
-    return Sample(seen.reshape(-1, seen.shape[2])[some], part, weights, np.full(len(some), case))
+    rows = seen.reshape(-1, seen.shape[2])[some]
+    return Sample(rows, part, np.concatenate(counts), np.full(len(some), case))
 
 
 def _teach_several(sample: Sample, weights: Array, several: int, rng: np.random.Generator, **options: Any) -> Layers:
@@ -220,10 +233,13 @@ def _mix_edges(sample: Sample, rng: np.random.Generator) -> Sample:
     fade = rng.uniform(0.3, 1, len(one)).astype(np.float32)
     scales = np.arange(SCALES + 1)
     parts = (0.5 + (part - 0.5)[:, None] * fade[:, None] ** scales)[:, :, None]
-    mixed = parts * a[:, :-1] + (1 - parts) * b[:, :-1]
+    mixed = parts * a[:, :-2] + (1 - parts) * b[:, :-2]
     here = parts[:, SPREAD]
-    spread = here * a[:, -1] ** 2 + (1 - here) * b[:, -1] ** 2 + here * (1 - here) * (a[:, SPREAD] - b[:, SPREAD]) ** 2
-    rows = np.concatenate([mixed, np.sqrt(spread)[:, None]], axis=1).reshape(len(one), -1)
+    spread = here * a[:, -2] ** 2 + (1 - here) * b[:, -2] ** 2 + here * (1 - here) * (a[:, SPREAD] - b[:, SPREAD]) ** 2
+    here = parts[:, DETAIL]
+    # A step differs from its smoothed self by half at the edge, and by little a few pixels away.
+    detail = here * a[:, -1] + (1 - here) * b[:, -1] + 0.6 * here * (1 - here) * np.abs(a[:, DETAIL] - b[:, DETAIL])
+    rows = np.concatenate([mixed, np.sqrt(spread)[:, None], detail[:, None]], axis=1).reshape(len(one), -1)
     shares = part[:, None] * sample.shares[one] + (1 - part)[:, None] * sample.shares[two]
     return Sample(rows.astype(np.float32), shares, np.ones(len(one)), sample.cases[one])
 

@@ -125,7 +125,7 @@ def main() -> None:
     conditions = {"clean": [test]}
     for severity in options.severity:
         names = SETS["paper18"] if options.all else SOME
-        conditions[f"severity {severity}"] = [test.corrupt(name, severity, seed=options.seed) for name in names]
+        conditions[f"severity {severity}"] = [test.corrupted(name, severity, seed=options.seed) for name in names]
     print("\nWhy this grade?")
     print(models["memory classifier, strokes"].explain(test[:1])[0].sentence)
     print(f"\nPercent, {len(test)} test leaves (accuracy / balanced accuracy)")

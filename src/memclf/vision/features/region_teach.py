@@ -43,6 +43,8 @@ UNPAINTED = 300  # pixels of one showing that tell how common regions are
 EDGES = 0.2  # what mixtures of painted pixels count, beside the painted ones together
 PAINTED = 0.9  # share of a pixel from which it counts as painted
 THERE = 0.03  # share of nine pictures in ten that a region takes at least to give the measure of colour
+COARSER = 4  # how much smaller than pixels are judged a glance sees the picture
+LEAST = 10  # pixels of a region that a glance must see
 LITTLE = 200_000  # painted pixels at work size: six outlines
 FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6}
 MANY: dict[str, Any] = {"hidden": (48, 24), "steps": 1500, "decay": 1e-3}
@@ -100,6 +102,7 @@ def teach_regions(
 ) -> Coefficients:
     """Coefficients for `region_pixels.judge`, learned from painted pictures."""
     rng = np.random.default_rng(seed)
+    cases = _widen_thin(cases, n_regions)
     order = _order_of_showing(len(cases), showings, rng)
     little = sum(_painted_pixels(case) for case in cases) < LITTLE
     options, several, shadows, withheld = (FEW, TOGETHER, SHADOWS, 0.0) if little else (MANY, 1, 0, WITHHELD)
@@ -144,6 +147,28 @@ def teach_regions(
         second = teach(sample.rows, sample.shares, sample.weighed(common), rng, **options)
         known |= name_layers(second, "second")
     return known | _usual_doubt(cases, known)
+
+
+def _widen_thin(cases: list[Painted], n_regions: int) -> list[Painted]:
+    """The same paintings, with wider strokes where those of a region are too thin to be seen at a glance."""
+    widened = list(cases)
+    for region in range(1, n_regions + 1):
+        seen = 0
+        for case in cases:
+            marked = (case.painting == region).astype(np.float32)
+            glance = max(1, case.size[0] // COARSER), max(1, case.size[1] // COARSER)
+            seen += np.count_nonzero(cv2.resize(marked, glance, interpolation=cv2.INTER_AREA) > 0.5)
+        if seen < LEAST:
+            widened = [_widen(case, region) for case in widened]
+    return widened
+
+
+def _widen(case: Painted, region: int) -> Painted:
+    """The strokes of a region as wide as a glance can see, but not over others."""
+    side = 2 * -(-COARSER * case.image.shape[1] // case.size[0]) + 1
+    wide = cv2.dilate((case.painting == region).astype(np.uint8), np.ones((side, side), dtype=np.uint8))
+    painting = np.where((wide > 0) & (case.painting == 0), region, case.painting).astype(np.uint8)
+    return case._replace(painting=painting)
 
 
 def _order_of_showing(n: int, showings: int, rng: np.random.Generator) -> list[int]:

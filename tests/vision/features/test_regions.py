@@ -244,3 +244,14 @@ def test_decide__nested__a_region_has_what_those_in_it_have_together():
     assert masks["leaf"].tolist() == [[True, False, True]]
     assert masks["symptom"].tolist() == [[False, False, True]]
     assert decide(found, dict.fromkeys(REGIONS))["background"].tolist() == [[True, True, False]]
+
+
+def test_fit__two_lines_one_pixel_wide__are_enough_to_tell_leaf_from_background():
+    image = np.full((128, 256, 3), 225, dtype=np.uint8)
+    image = cv2.ellipse(image, (128, 64), (100, 45), 0, 0, 360, (70, 120, 40), -1)
+    painting = np.zeros((128, 256), dtype=np.uint8)
+    painting[5, 20:60], painting[64, 120:160] = 1, 2
+    taught = TaughtRegions(["background", "leaf"], showings=20).fit([image], [painting])
+    truth = np.any(image != 225, axis=2)
+    found = taught.masks(image)["leaf"]
+    assert np.count_nonzero(found & truth) > 0.9 * np.count_nonzero(found | truth)

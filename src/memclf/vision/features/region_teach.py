@@ -157,7 +157,7 @@ def _widen_thin(cases: list[Painted], n_regions: int) -> list[Painted]:
         for case in cases:
             marked = (case.painting == region).astype(np.float32)
             glance = max(1, case.size[0] // COARSER), max(1, case.size[1] // COARSER)
-            seen += np.count_nonzero(cv2.resize(marked, glance, interpolation=cv2.INTER_AREA) > 0.5)
+            seen += int(np.count_nonzero(cv2.resize(marked, glance, interpolation=cv2.INTER_AREA) > 0.5))
         if seen < LEAST:
             widened = [_widen(case, region) for case in widened]
     return widened
@@ -253,7 +253,7 @@ def _mix_edges(sample: Sample, rng: np.random.Generator) -> Sample:
     one, two = rng.integers(0, len(sample.rows), (2, PIXELS)) if len(sample.rows) else np.zeros((2, 0), dtype=int)
     apart = sample.shares[one].argmax(axis=1) != sample.shares[two].argmax(axis=1)
     one, two = one[apart], two[apart]
-    a, b = (sample.rows[some].reshape(len(some), -1, PLANES) for some in (one, two))
+    a, b = (sample.rows[some].reshape(len(some), sample.rows.shape[1] // PLANES, PLANES) for some in (one, two))
     part = rng.uniform(0.5, 1, len(one)).astype(np.float32)
     fade = rng.uniform(0.3, 1, len(one)).astype(np.float32)
     scales = np.arange(SCALES + 1)
@@ -264,7 +264,9 @@ def _mix_edges(sample: Sample, rng: np.random.Generator) -> Sample:
     here = parts[:, DETAIL]
     # A step differs from its smoothed self by half at the edge, and by little a few pixels away.
     detail = here * a[:, -1] + (1 - here) * b[:, -1] + 0.6 * here * (1 - here) * np.abs(a[:, DETAIL] - b[:, DETAIL])
-    rows = np.concatenate([mixed, np.sqrt(spread)[:, None], detail[:, None]], axis=1).reshape(len(one), -1)
+    rows = np.concatenate([mixed, np.sqrt(spread)[:, None], detail[:, None]], axis=1).reshape(
+        len(one), sample.rows.shape[1]
+    )
     shares = part[:, None] * sample.shares[one] + (1 - part)[:, None] * sample.shares[two]
     return Sample(rows.astype(np.float32), shares, np.ones(len(one)), sample.cases[one])
 

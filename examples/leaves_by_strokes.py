@@ -1,9 +1,9 @@
 """Coffee leaves, graded by regions that an expert painted: a few strokes on ten leaves.
 
-How severe is the disease of a leaf, 0 to 4? The expert says that what counts is how much of the leaf is affected, and
+How severe is the disease of a leaf, 0 to 4? The expert says that what counts is how much of the leaf is affected. She
 paints three strokes on the background, three on the leaf and three on its spots, on ten training leaves, and
-`TaughtRegions` finds these regions in all others. Two leaves are alike whose affected shares have close ranks; the local classifiers
-are heads on one network, and the labels of the memories count beside them (`answer="product"`).
+`TaughtRegions` finds these regions in all others. Two leaves are alike if their affected shares have close ranks. The
+local classifiers are heads on one network, and the labels of the memories count beside them (`answer="product"`).
 
 Without options the leaves are generated, so that the example runs anywhere, and strokes are drawn from the known truth.
 With `--data` they are photographs in the layout of their public repository (esgario/lara2018), and `--outlines` names

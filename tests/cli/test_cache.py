@@ -45,3 +45,9 @@ def test_clear__rows_written_afterwards__are_found(tmp_path):
     filled(tmp_path, 1)
     assert store.usage().entries == 1
     assert store.get([b"\0"])[0].value.tolist() == list(range(100))
+
+
+def test_cache__no_folder__is_named(tmp_path):
+    shown = run(tmp_path / "nothing")
+    assert shown.exit_code == 1
+    assert "there is no folder" in shown.output

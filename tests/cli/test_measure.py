@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+import memclf
 from memclf.cli import app
-from memclf.vision.features import read_spec
+from memclf.vision.features import ColourOf, Measurements, TaughtRegions, read_spec, write_spec
 
 SPEC = "measurements:\n- measure: colour\n- measure: count\n  of: foreground\n  kind: red\n"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -154,3 +155,17 @@ def test_measure__wrong_input__is_one_line(folder, tmp_path, monkeypatch, argume
     assert shown.exit_code in (1, 2)
     assert message in " ".join(shown.output.split())
     assert "Traceback" not in shown.output
+
+
+def test_measure__taught_regions__are_those_of_the_folder(folder, tmp_path):
+    image, painting = square(0, (170, 80, 80)), np.zeros((48, 64), dtype=np.uint8)
+    painting[2:8, 4:60], painting[16:32, 20:44] = 1, 2
+    taught = TaughtRegions(["ground", "square"], showings=20).fit([image], [painting])
+    memclf.save(taught, tmp_path / "taught")
+    write_spec(Measurements([ColourOf("square", regions=taught)]), tmp_path / "spec.yaml")
+    shown = run(folder, "--features", tmp_path / "spec.yaml", "--regions", tmp_path / "taught")
+    assert shown.exit_code == 0, shown.output
+    assert "square_redness_middle" in shown.output
+    shown = run(folder, "--features", tmp_path / "spec.yaml", "--regions", tmp_path / "nothing")
+    assert shown.exit_code == 1
+    assert "nothing" in shown.output

@@ -56,3 +56,13 @@ def test_read__wrong_file__error_names_the_line(tmp_path, text, message):
     file.write_text(text)
     with pytest.raises(ValueError, match=message):
         read_judgements(file)
+
+
+@pytest.mark.parametrize("pairs", [[(0, 1)], [(0, 1, "yes")], [(0, 0, True)], [(-1, 1, True)]])
+def test_append_judgements__no_pair__is_refused_and_the_file_stays(tmp_path, pairs):
+    file = tmp_path / "j.csv"
+    append_judgements(file, pairs=[(0, 1, True)])
+    before = file.read_text()
+    with pytest.raises(ValueError, match="pairs"):
+        append_judgements(file, pairs=pairs)
+    assert file.read_text() == before

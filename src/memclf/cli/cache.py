@@ -22,6 +22,8 @@ def cache(
     """
     from memclf.cases.store import Store
 
+    if not folder.is_dir():
+        fail(f"there is no folder {folder}")
     store = Store(folder)
     if not store.file.is_file():
         fail(f"{folder} is no cache folder: it has no file {store.file.name}, which Cases(X, cache=...) writes")

@@ -26,6 +26,10 @@ def measure(
         typer.Argument(help="A folder with one subfolder of images per class, or a .csv file that lists images."),
     ] = None,
     features: Annotated[Path | None, typer.Option(help="The SPEC: a YAML file that names measurements.")] = None,
+    regions: Annotated[
+        Path | None,
+        typer.Option(help="A folder with taught regions, written by memclf.save, that the SPEC measures."),
+    ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page into this HTML file.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
     label: Annotated[
@@ -67,7 +71,7 @@ def measure(
                 require(package)
         if not folder.exists():
             raise ValueError(f"there is no file or folder {folder}")
-        made = read_spec(features).set_params(n_jobs=workers)
+        made = read_spec(features, regions=_load_regions(regions)).set_params(n_jobs=workers)
         images, labels = read_images(folder, label)
         groups = None if group is None else _read_groups(images, group, folder)
         found = inspect_features(made, images, labels, groups=groups, severity=severity, verbose=1)
@@ -77,6 +81,19 @@ def measure(
             json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         if report is not None:
             typer.echo(f"report: {as_line(_write_report(found, report, folder, features, made, images, labels))}")
+
+
+def _load_regions(folder: Path | None) -> Any:
+    """Taught regions from a model folder, None if none is given."""
+    if folder is None:
+        return None
+    from memclf.persist import load
+    from memclf.vision.features import ImageFeatures
+
+    found = load(folder)
+    if not isinstance(found, ImageFeatures):
+        raise ValueError(f"{folder} holds a {type(found).__name__}; --regions takes taught regions")
+    return found
 
 
 def _read_groups(images: Any, group: str, path: Path) -> list[Any]:

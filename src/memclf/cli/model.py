@@ -47,6 +47,8 @@ def _print_inspection(console: Console, found: Inspection) -> None:
             f"{training['memories']:d} memories of {training['cases']:d} cases; threshold {training['threshold']:g}, "
             f"coverage {training['coverage']:.1%}, mean similarity {training['mean_similarity']:.3f}"
         )
+    elif "numbers" in training:
+        console.print(as_markup("numbers: " + ", ".join(training["numbers"])))
     else:
         console.print(f"trained for {training['epochs']:d} epochs, last loss {training['last_loss']:.3f}")
     if training.get("by_memory"):

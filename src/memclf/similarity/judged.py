@@ -34,6 +34,7 @@ FROM_LABELS = 1000  # triplets that are drawn from labels
 ENOUGH = 50  # judgements, from which on they must agree with the weights more often than a coin would
 CLEARLY = 0.6
 FOLDS = 5
+ABOUT = 1.1  # weights whose ratio is smaller are about the same
 
 
 class JudgedSimilarity(NumericSimilarity):
@@ -176,6 +177,9 @@ class JudgedSimilarity(NumericSimilarity):
         if self.learned_from_ == "equal weights":
             return f"The {len(order)} measurements that vary count the same (equal weights)."
         most, others = order[0], [order[1], order[len(order) // 2], order[-1]][: len(order) - 1]
+        if self.weights_[most] < ABOUT * self.weights_[order[-1]]:
+            learned = f"learned from {source[self.learned_from_]}"
+            return f"The {len(order)} measurements that vary count about the same ({learned})."
         ratios = [
             f"{self.weights_[most] / self.weights_[m]:.1f} times as much as {self.measurements_[m]}"
             if self.weights_[most] < 20 * self.weights_[m]

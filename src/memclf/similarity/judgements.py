@@ -15,6 +15,7 @@ import numpy as np
 from memclf._numbers import Array
 
 COLUMNS = ("i", "j", "k", "alike")
+ANY = 2**53  # cases: a file does not know how many there are
 SURE = 1.96  # standard errors to each side of a 95 % interval
 
 
@@ -106,8 +107,8 @@ def append_judgements(path: str | os.PathLike[str], pairs: Iterable[Any] = (), t
     before = file.read_text(encoding="utf-8") if file.exists() else ",".join(COLUMNS) + "\n"
     if before and not before.endswith("\n"):
         before += "\n"
-    lines = [f"{int(i)},{int(j)},,{float(alike):g}\n" for i, j, alike in pairs]
-    lines += [f"{int(i)},{int(j)},{int(k)},\n" for i, j, k in triplets]
+    lines = [f"{int(i)},{int(j)},,{alike:g}\n" for i, j, alike in check_pairs(pairs, ANY).tolist()]
+    lines += [f"{int(i)},{int(j)},{int(k)},\n" for i, j, k in check_triplets(triplets, ANY).tolist()]
     handle, part = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:

@@ -13,6 +13,7 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 import memclf
 from memclf.evaluate.inspection import scores
+from memclf.evaluate.inspection.inspect import _draw
 from memclf.vision import ImageCollection
 from memclf.vision.features import LesionFeatures, Measurements, measure
 
@@ -291,3 +292,10 @@ def test_overlap__follows_from_the_others__is_predictable():
     assert predictable[2] > 0.6
     assert predictable[3] < 0.1
     assert predictable[5] == 0
+
+
+@pytest.mark.parametrize("n", [40, 41, 42, 43, 44])
+def test_draw__hardly_more_cases_than_wanted__is_possible(n):
+    rows = _draw(np.arange(n) % 3, 40, 0)
+    assert 40 <= len(rows) <= n
+    assert len(np.unique(rows)) == len(rows)

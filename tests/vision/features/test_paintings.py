@@ -128,3 +128,10 @@ def test_read_paintings__what_cannot_be_read__is_named(folder):
     (painted / "2+2.png").unlink()
     with pytest.raises(ImageError, match="10.png cannot be read as a PNG file"):
         read()
+
+
+def test_write_painting__name_of_a_file_or_in_a_folder__is_the_picture_or_refused(tmp_path):
+    painting = np.ones((4, 5), dtype=np.uint8)
+    assert write_painting(tmp_path, "leaf7.jpg", painting).name == "leaf7.png"
+    with pytest.raises(ImageError, match="without folders; got 'rust/leaf7'"):
+        write_painting(tmp_path, "rust/leaf7", painting)

@@ -8,10 +8,12 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
 
 import memclf
 from drawn import REGIONS, drawn_leaf, strokes
 from memclf import MemoryClassifier
+from memclf.cli import app
 from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
@@ -255,3 +257,22 @@ def test_fit__two_lines_one_pixel_wide__are_enough_to_tell_leaf_from_background(
     truth = np.any(image != 225, axis=2)
     found = taught.masks(image)["leaf"]
     assert np.count_nonzero(found & truth) > 0.9 * np.count_nonzero(found | truth)
+
+
+def test_trust__blank_pictures__have_none():
+    image, painting = np.full((64, 96, 3), 220, dtype=np.uint8), np.zeros((64, 96), dtype=np.uint8)
+    image[16:48, 24:72] = (70, 120, 40)
+    painting[4:10, 10:80], painting[24:40, 32:64] = 1, 2
+    taught = TaughtRegions(["background", "leaf"], showings=20).fit([image], [painting])
+    assert taught.trust([image])[0] > 0.5
+    assert_array_equal(taught.trust([np.full_like(image, grey) for grey in (0, 90, 255)]), 0)
+
+
+def test_inspect__saved_regions__shows_their_numbers(tmp_path):
+    image, painting = np.full((64, 96, 3), 220, dtype=np.uint8), np.zeros((64, 96), dtype=np.uint8)
+    image[16:48, 24:72] = (70, 120, 40)
+    painting[4:10, 10:80], painting[24:40, 32:64] = 1, 2
+    memclf.save(TaughtRegions(["background", "leaf"], showings=20).fit([image], [painting]), tmp_path / "regions")
+    shown = CliRunner().invoke(app, ["inspect", str(tmp_path / "regions")])
+    assert shown.exit_code == 0, shown.output
+    assert "background_share" in shown.output

@@ -162,9 +162,10 @@ def _check_classes(y: Any) -> tuple[Array, Array]:
 
 def _draw(codes: Array, most: int, seed: int) -> Array:
     """So many cases at most, with all classes in proportion and at least two cases of each."""
-    if len(codes) <= most:
+    classes = len(np.unique(codes))
+    most = max(most, classes)
+    if len(codes) <= most + classes:  # too few would be left out to leave some of each class out
         return np.arange(len(codes))
-    most = max(most, len(np.unique(codes)))
     kept, left = train_test_split(np.arange(len(codes)), train_size=most, stratify=codes, random_state=seed)
     for code in np.unique(codes):
         short = 2 - np.count_nonzero(codes[kept] == code)

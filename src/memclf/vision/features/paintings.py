@@ -102,6 +102,9 @@ def write_painting(folder: str | os.PathLike[str], name: str, painting: Painting
             f"the painting of {name!r} has type {painting.dtype} and shape {painting.shape}; wanted are whole numbers "
             "from 0 to 255, height x width"
         )
+    if Path(name).name != name:
+        raise ImageError(f"a painting has the name of its picture, without folders; got {name!r}")
+    name = Path(name).stem if Path(name).suffix.lower() in IMAGE_SUFFIXES else name
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     image = Image.fromarray(painting.astype(np.uint8)).convert("P")

@@ -31,6 +31,7 @@ from memclf.vision.images import ImageCollection, as_images
 
 MOST_REGIONS = 255  # that a painting of bytes can hold
 SIGNS = ("certainty", "strange_share")
+BLANK = 0.002  # standard deviation of all values, from 0 to 1, up to which a picture shows nothing
 STROKE = 8  # a suggested place is as wide as an eighth of the picture
 PLACES = 3  # in one picture, at most
 ALIKE = 0.5  # distance of colours below which one stroke teaches much of what another does
@@ -178,7 +179,8 @@ class TaughtRegions(ImageFeatures):
         shares = [share(mask, wholes[name]) for name, mask in masks.items()]
         nested = [share(masks[name], picture) for name, parent in parents.items() if parent is not None]
         about = [describe_region(mask, wholes[name], lab) for name, mask in masks.items()]
-        return *shares, *nested, *np.concatenate(about), certainty(found), strange_share(seen, self._taught())
+        sure = certainty(found) if float(x.std()) > BLANK else 0.0
+        return *shares, *nested, *np.concatenate(about), sure, strange_share(seen, self._taught())
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """Where each region is: boolean arrays of the image's height and width, by name."""

@@ -81,10 +81,11 @@ def test_write_spec__measurements__come_back_the_same(tmp_path):
 def test_write_spec__taught_regions__are_passed_when_it_is_read(tmp_path):
     regions = Taught()
     path = write_spec(Measurements([ColourOf("lesion", regions=regions)]), tmp_path / "a.yaml")
-    assert "regions" not in path.read_text()
+    assert path.read_text().startswith("# The regions were taught; give them")
+    assert "\nregions" not in path.read_text()
     assert read_spec(path, regions=regions).measurements[0].regions is regions
     with pytest.raises(
-        SpecError, match="a.yaml, line 3: of cannot be 'lesion'; .* read_spec\\(path, regions=taught\\)"
+        SpecError, match="a.yaml, line 4: of cannot be 'lesion'; .* read_spec\\(path, regions=taught\\)"
     ):
         read_spec(path)
 

@@ -90,7 +90,8 @@ def write_spec(measurements: Measurements, path: str | os.PathLike[str]) -> Path
     if len(found) > 1:
         raise SpecError(f"a SPEC has regions of one feature, these measurements have {len(found)}")
     head = {"regions": type(found[0]).__name__} if found and _is_as_it_comes(found[0]) else {}
-    text = yaml.safe_dump({**head, "measurements": entries}, sort_keys=False, allow_unicode=True)
+    note = "" if head or not found else "# The regions were taught; give them: read_spec(path, regions=...)\n"
+    text = note + yaml.safe_dump({**head, "measurements": entries}, sort_keys=False, allow_unicode=True)
     path = Path(path)
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.write_text(text, encoding="utf-8")

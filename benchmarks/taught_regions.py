@@ -119,6 +119,7 @@ def forest_on(features: Callable[[np.ndarray], np.ndarray], forest: RandomForest
             places = np.flatnonzero(painting)
             if (painting > 0).all():
                 places = rng.choice(places, PER_IMAGE, replace=False)
+                forest.set_params(max_samples=None)  # there are few of them already
             found = features(image)
             rows.append(found.reshape(painting.size, -1)[places])
             kinds.append(painting.ravel()[places])

@@ -36,7 +36,7 @@ from memclf.vision.features.region_pixels import (
 )
 from memclf.vision.files import Pixels
 
-TWICE = 600  # up to so many pictures, each is shown twice at least
+OFTEN = 800  # showings of all pictures together, at least, where much was painted
 USUAL = 160  # showings for which the steps are meant
 PIXELS = 300  # of each region, that one showing teaches
 UNPAINTED = 300  # pixels of one showing that tell how common regions are
@@ -47,13 +47,14 @@ COARSER = 4  # how much smaller than pixels are judged a glance sees the picture
 LEAST = 10  # pixels of a region that a glance must see
 LITTLE = 200_000  # painted pixels at work size: six outlines
 FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6}
-MANY: dict[str, Any] = {"hidden": (48, 24), "steps": 1500, "decay": 1e-3}
+MANY: dict[str, Any] = {"hidden": (48, 24), "steps": 3000, "decay": 1e-3}
 WITHHELD = 0.3  # share of showings without brightness, where much was painted: shadow and fog change it most
 SHADOWS = 2  # at most, each in half of the showings, where little was painted; outlines show real ones
 TOGETHER = 5  # perceptrons, each taught by other pictures, whose mean judges where little was painted
 FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
 COLOURLESS = 2  # mean difference of red, green and blue, of 255, below which a picture is grey
 GREY = 0.1  # by how much brightness must help the first look to be used there
+RARE = 0.85  # power of how common a region is; below 1, rare regions count more
 ROUNDS = 30  # of estimating how common regions are
 OUTSIDE = 0.995  # quantile of painted colours beyond which a colour is strange
 KNOWN = 60  # pictures that show what doubt is usual
@@ -81,9 +82,12 @@ class Sample(NamedTuple):
         return cls(*(np.concatenate(parts) for parts in zip(*samples, strict=True)))
 
     def weighed(self, common: Array) -> Array:
-        """Weights with which regions count as much as they are common."""
-        totals = self.weights @ self.shares
-        return np.asarray(self.weights * (self.shares @ (common / totals)))
+        """Weights with which regions count about as much as they are common.
+
+        Rare ones count a little more: overlap matters, and not how many pixels of the picture are right.
+        """
+        totals = np.maximum(self.weights @ self.shares, 1e-9)
+        return np.asarray(self.weights * (self.shares @ (common**RARE / totals)))
 
 
 def prepare(image: Pixels, painting: Array) -> Painted:
@@ -103,8 +107,9 @@ def teach_regions(
     """Coefficients for `region_pixels.judge`, learned from painted pictures."""
     rng = np.random.default_rng(seed)
     cases = _widen_thin(cases, n_regions)
-    order = _order_of_showing(len(cases), showings, rng)
     little = sum(_painted_pixels(case) for case in cases) < LITTLE
+    times = -(-showings * (1 if little else OFTEN // USUAL) // len(cases))
+    order = np.concatenate([rng.permutation(len(cases)) for _ in range(times)]).tolist()
     options, several, shadows, withheld = (FEW, TOGETHER, SHADOWS, 0.0) if little else (MANY, 1, 0, WITHHELD)
     options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
     known = _teach_first_look([draw_view(cases[k], n_regions, shadows, rng) for k in order[:showings]], rng)
@@ -169,11 +174,6 @@ def _widen(case: Painted, region: int) -> Painted:
     wide = cv2.dilate((case.painting == region).astype(np.uint8), np.ones((side, side), dtype=np.uint8))
     painting = np.where((wide > 0) & (case.painting == 0), region, case.painting).astype(np.uint8)
     return case._replace(painting=painting)
-
-
-def _order_of_showing(n: int, showings: int, rng: np.random.Generator) -> list[int]:
-    times = max(2 if n <= TWICE else 1, -(-showings // n))
-    return np.concatenate([rng.permutation(n) for _ in range(times)]).tolist()
 
 
 def _painted_pixels(case: Painted) -> float:

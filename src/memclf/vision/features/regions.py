@@ -57,8 +57,8 @@ class TaughtRegions(ImageFeatures):
         (None: in the picture): ``{"background": None, "leaf": None, "symptom": "leaf"}``. The mask of a region then
         includes those that lie in it. Regions of a list lie beside each other.
     showings : int
-        For teaching: how often pictures are shown, all together; every painted one is shown once at least. Fewer
-        for a quick look.
+        For teaching: how often pictures are shown, all together, and five times that where much was painted; each
+        is shown once at least. Fewer for a quick look.
     random_state : int
         For teaching.
     n_jobs : int or None

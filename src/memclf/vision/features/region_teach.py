@@ -155,7 +155,7 @@ def teach_regions(
 
 
 def _widen_thin(cases: list[Painted], n_regions: int) -> list[Painted]:
-    """The same paintings, with wider strokes where those of a region are too thin to be seen at a glance."""
+    """The same paintings; strokes of a region that are too thin to see at a glance are widened."""
     widened = list(cases)
     for region in range(1, n_regions + 1):
         seen = 0

@@ -46,11 +46,11 @@ THERE = 0.03  # share of nine pictures in ten that a region takes at least to gi
 COARSER = 4  # how much smaller than pixels are judged a glance sees the picture
 LEAST = 10  # pixels of a region that a glance must see
 LITTLE = 200_000  # painted pixels at work size: six outlines
-FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6}
-MANY: dict[str, Any] = {"hidden": (48, 24), "steps": 3000, "decay": 1e-3}
+# How many perceptrons learn, and how, where little and where much was painted.
+FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6, "several": 5}
+MANY: dict[str, Any] = {"hidden": (32, 16), "steps": 1500, "decay": 1e-3, "several": 3}
 WITHHELD = 0.3  # share of showings without brightness, where much was painted: shadow and fog change it most
 SHADOWS = 2  # at most, each in half of the showings, where little was painted; outlines show real ones
-TOGETHER = 5  # perceptrons, each taught by other pictures, whose mean judges where little was painted
 FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
 COLOURLESS = 2  # mean difference of red, green and blue, of 255, below which a picture is grey
 GREY = 0.1  # by how much brightness must help the first look to be used there
@@ -110,7 +110,7 @@ def teach_regions(
     little = sum(_painted_pixels(case) for case in cases) < LITTLE
     times = -(-showings * (1 if little else OFTEN // USUAL) // len(cases))
     order = np.concatenate([rng.permutation(len(cases)) for _ in range(times)]).tolist()
-    options, several, shadows, withheld = (FEW, TOGETHER, SHADOWS, 0.0) if little else (MANY, 1, 0, WITHHELD)
+    options, shadows, withheld = (FEW, SHADOWS, 0.0) if little else (MANY, 0, WITHHELD)
     options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
     known = _teach_first_look([draw_view(cases[k], n_regions, shadows, rng) for k in order[:showings]], rng)
 
@@ -123,7 +123,7 @@ def teach_regions(
     for k, seen, shares in show(1):
         by_hand = shares.sum(axis=2) > PAINTED
         painted.append(_sample(k, seen, shares, rng))
-        if EDGES and not by_hand.all():
+        if little:
             edges.append(_mix_edges(painted[-1], rng))
         some = rng.integers(0, by_hand.size, UNPAINTED)
         counts[:-1] += shares[by_hand].sum(axis=0)
@@ -131,16 +131,16 @@ def teach_regions(
         elsewhere.append(seen.reshape(by_hand.size, -1)[some[~by_hand.ravel()[some]]])
     sample = Sample.join(painted)
     common = counts[:-1] / counts[:-1].sum()
-    if counts[-1] > 0.01 * counts.sum():
+    if any((case.painting == 0).any() for case in cases):
         even = np.ones(n_regions)
-        first = teach(sample.rows, sample.shares, sample.weighed(even), rng, **options)
+        first = _teach_several(sample, sample.weighed(even), rng, **{**options, "several": 1})
         common = _how_common(evaluate(first, np.concatenate(elsewhere)), counts)
     weights = sample.weighed(common)
     if edges:
         mixed = Sample.join(edges)
         weights = np.append(weights / weights.sum(), EDGES * mixed.weighed(common) / mixed.weighed(common).sum())
         sample = Sample.join([sample, mixed])
-    first = _teach_several(sample, weights, several, rng, **options)
+    first = _teach_several(sample, weights, rng, **options)
     known |= name_layers(first, "first") | _painted_colours(sample)
 
     if not little:
@@ -149,7 +149,7 @@ def teach_regions(
             found = evaluate(first, seen.reshape(-1, seen.shape[2])).reshape(shares.shape)
             judged.append(_sample(k, np.concatenate([seen, surroundings(found)], axis=2), shares, rng))
         sample = Sample.join(judged)
-        second = teach(sample.rows, sample.shares, sample.weighed(common), rng, **options)
+        second = _teach_several(sample, sample.weighed(common), rng, **options)
         known |= name_layers(second, "second")
     return known | _usual_doubt(cases, known)
 
@@ -230,13 +230,11 @@ def _sample(case: int, seen: Array, shares: Array, rng: np.random.Generator) -> 
     return Sample(rows, part, np.concatenate(counts), np.full(len(some), case))
 
 
-def _teach_several(sample: Sample, weights: Array, several: int, rng: np.random.Generator, **options: Any) -> Layers:
+def _teach_several(sample: Sample, weights: Array, rng: np.random.Generator, *, several: int, **options: Any) -> Layers:
     """The mean of several perceptrons: for each, pictures drawn with replacement count more.
 
-    Which strokes a single one happened to learn from would matter too much.
+    Which pictures and which start a single one happened to have would matter too much.
     """
-    if several == 1:
-        return teach(sample.rows, sample.shares, weights, rng, **options)
     n = int(sample.cases.max()) + 1
     taught = []
     for _ in range(several):

@@ -70,3 +70,12 @@ def test_budget__many_cases__is_kept():
         tracemalloc.stop()
         assert found.search_result_.way == "batches"
         assert peak < most
+
+
+def test_search__little_memory_is_free__finds_the_same_memories(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(3000, 4))
+    usual = select_memories(X, RBFSimilarity(0.3), n_memories=20, random_state=0)
+    monkeypatch.setattr(budget, "free_memory", lambda: 500_000)
+    scarce = select_memories(X, RBFSimilarity(0.3), n_memories=20, random_state=0)
+    assert scarce.way == usual.way
+    assert scarce.indices.tolist() == usual.indices.tolist()

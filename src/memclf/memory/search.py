@@ -96,8 +96,10 @@ def search_memories(
         if n_memories is not None:
             raise ValueError(f"mode={options.mode!r} finds the number of memories itself; n_memories must be None")
         return _search_as_in_paper(Z, similarity, threshold, options, weights, counted, random_state, verbose)
-    budget = parse_bytes(options.max_memory)
-    if isinstance(Z, Blocks) or n > EXACT_CASES or exact_bytes(n, containers.row_bytes(Z), n_memories) > budget:
+    # What happens to be free on a machine may change the size of blocks, but not which memories are found.
+    told = options.max_memory is not None
+    limit = parse_bytes(options.max_memory) if told else np.inf
+    if isinstance(Z, Blocks) or n > EXACT_CASES or exact_bytes(n, containers.row_bytes(Z), n_memories) > limit:
         blocks = Z if isinstance(Z, Blocks) else Blocks(Z, similarity, n_jobs=n_jobs)
         blocks.keep_within(options.max_memory, n_memories)
         return _search_in_batches(blocks, threshold, n_memories, options, weights, random_state, verbose)

@@ -74,7 +74,8 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         "report": only say how many are covered. "auto": enforce unless `n_memories` is fixed.
     max_memory : str, number or None
         Memory that the search may take besides the cases, such as "2GB", or a number of bytes. None: half of what is
-        free. It decides how many cases are read at a time, and whether swaps are judged by all cases or by batches.
+        free. It decides how many cases are read at a time; a given one also whether swaps are judged by all cases or
+        by batches, which for None depends on the number of cases alone, so that any machine finds the same memories.
     random_state : int, RandomState or None
         The same seed gives the same memories, whatever the order of the rows (for numeric descriptions).
     n_jobs : int or None

@@ -39,6 +39,16 @@ COMMANDS = {
         "cache",
         "Show how many descriptions and embeddings a cache folder keeps, or clear it.",
     ),
+    "explain": (
+        "memclf.cli.explain",
+        "explain",
+        "Show why a case got its answer: the remembered case that it is most like.",
+    ),
+    "memories": (
+        "memclf.cli.memories",
+        "memories",
+        "Show the cases that a model remembers, those that stand for most cases first.",
+    ),
     "bound": (
         "memclf.cli.bound",
         "bound",

@@ -20,6 +20,7 @@ from memclf.exceptions import MemclfError
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 _debugging = [False]  # whether errors are shown with their trace
 
@@ -104,14 +105,21 @@ def make_console(*, for_json: bool = False) -> Console:
 
 
 def make_table(*columns: str, title: str = "", right: tuple[str, ...] = ()) -> Table:
-    """A table without frames; the columns in `right` hold numbers."""
+    """A table without frames and with one line per row; the columns in `right` hold numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
-        table.add_column(name, justify="right" if name in right else "left", overflow="fold", no_wrap=name in right)
+        table.add_column(name, justify="right" if name in right else "left", no_wrap=name in right)
     return table
+
+
+def as_cell(value: object) -> Text:
+    """Text of a table's cell on one line, cut where the terminal is too narrow."""
+    from rich.text import Text
+
+    return Text(as_line(value), no_wrap=True, overflow="ellipsis")
 
 
 def print_json(value: Any) -> None:

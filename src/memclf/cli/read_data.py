@@ -53,6 +53,21 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
     return X, match_labels(labels, clf.classes_, path)
 
 
+def read_unlabelled(clf: Any, path: Path) -> Any:
+    """Cases for a fitted memory classifier, from a file that may have labels or none."""
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {path}")
+    if _takes_images(clf) and path.suffix.lower() != ".npz":
+        from memclf.vision import ImageCollection
+
+        if path.is_dir():
+            return ImageCollection.from_folder(path)
+        return ImageCollection.from_csv(path) if path.suffix.lower() == ".csv" else ImageCollection([path])
+    if path.suffix.lower() == ".csv":
+        return _read_table(clf, path, None, labelled=False)[0]
+    return read_cases(clf, path)[0]
+
+
 def match_labels(labels: Sequence[Any] | Array, classes: Array, path: Path) -> Array:
     """Labels in the type of the classes: a file may write the class 1 as "1" or 1.0."""
     known: dict[Any, Any] = {str(each): each for each in classes.tolist()}
@@ -92,7 +107,7 @@ def _read_arrays(path: Path, label: str) -> tuple[Any, Array]:
 # ------------------------------------------------------------------------------------------------------------ tables
 
 
-def _read_table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
+def _read_table(clf: Any, path: Path, label: str | None, labelled: bool = True) -> tuple[Any, Any]:
     try:
         import pandas as pd
     except ImportError as error:
@@ -103,14 +118,15 @@ def _read_table(clf: Any, path: Path, label: str | None) -> tuple[Any, Array]:
         raise ValueError(f"{path} cannot be read as a table: {error}") from error
     wanted = list(clf.memories_.columns) if containers.is_table(clf.memories_) else None
     label = label or next((each for each in LABELS if each in names and each not in (wanted or ())), None)
-    if label is None or label not in names:
+    if labelled and (label is None or label not in names):
         said = f"no column {label!r}" if label else f"none of the columns {', '.join(LABELS)}; say --label NAME"
         hint = "; columns must be separated by commas" if len(names) == 1 and ";" in names[0] else ""
         raise ValueError(f"{path} has {said}; it has {_listed(names)}{hint}")
     # Labels by themselves and as they are written: pandas would take "NA" for nothing and "01" for 1.
-    labels = pd.read_csv(path, usecols=[label], dtype=str, keep_default_na=False)[label].to_numpy()
+    labels = pd.read_csv(path, usecols=[label], dtype=str, keep_default_na=False)[label].to_numpy() if labelled else None
     if wanted is None:
-        return _check_numbers(clf, pd.read_csv(path).drop(columns=label), path), labels
+        frame = pd.read_csv(path)
+        return _check_numbers(clf, frame.drop(columns=[label] if label else []), path), labels
     if missing := [name for name in wanted if name not in names or name == label]:
         raise ValueError(f"{path} lacks columns that the classifier was fitted on: {_listed(missing)}")
     types = clf.memories_.dtypes.to_dict()

@@ -44,6 +44,11 @@ COMMANDS = {
         "explain",
         "Show why a case got its answer: the remembered case that it is most like.",
     ),
+    "evaluate": (
+        "memclf.cli.evaluate",
+        "evaluate",
+        "Measure a model on labelled cases, beside simpler models: is it worth it?",
+    ),
     "memories": (
         "memclf.cli.memories",
         "memories",

@@ -104,12 +104,12 @@ def make_console(*, for_json: bool = False) -> Console:
     return Console(stderr=for_json, highlight=False)
 
 
-def make_table(*columns: str, title: str = "", right: tuple[str, ...] = ()) -> Table:
+def make_table(*columns: str, right: tuple[str, ...] = ()) -> Table:
     """A table without frames and with one line per row; the columns in `right` hold numbers."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         table.add_column(name, justify="right" if name in right else "left", no_wrap=name in right)
     return table

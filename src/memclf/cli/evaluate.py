@@ -25,7 +25,9 @@ def evaluate(
     data: Annotated[Path, typer.Argument(help="Cases with labels that the model was not fitted on.")],
     label: Label = None,
     corruptions: Annotated[bool, typer.Option("--corruptions", help="Images: also under every corruption.")] = False,
-    corruption: Annotated[list[str] | None, typer.Option(help="Images: also under this one, as fog; repeat it.")] = None,
+    corruption: Annotated[
+        list[str] | None, typer.Option(help="Images: also under this one, as fog; repeat it.")
+    ] = None,
     severity: Annotated[
         list[int] | None, typer.Option(min=1, max=5, help="Of the corruptions; repeat it. Default: 1, 3 and 5.")
     ] = None,
@@ -122,7 +124,10 @@ def as_document(run: Run, found: Any) -> dict[str, Any]:
         "like_training": found.like_training,
         "models": [{name: each[name] for name in ("model", "clean", "mean")} for each in summary["models"]],
         "conditions": [
-            {name: row[name] for name in ("model", "corruption", "severity", "accuracy", "balanced_accuracy", "coverage")}
+            {
+                name: row[name]
+                for name in ("model", "corruption", "severity", "accuracy", "balanced_accuracy", "coverage")
+            }
             for row in run.rows
         ],
         "classes": found.by_class,

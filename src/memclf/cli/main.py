@@ -49,6 +49,11 @@ COMMANDS = {
         "evaluate",
         "Measure a model on labelled cases, beside simpler models: is it worth it?",
     ),
+    "drift": (
+        "memclf.cli.drift",
+        "drift",
+        "Show whether new cases are still like the training cases, and which are not.",
+    ),
     "memories": (
         "memclf.cli.memories",
         "memories",

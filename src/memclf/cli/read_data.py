@@ -123,7 +123,9 @@ def _read_table(clf: Any, path: Path, label: str | None, labelled: bool = True) 
         hint = "; columns must be separated by commas" if len(names) == 1 and ";" in names[0] else ""
         raise ValueError(f"{path} has {said}; it has {_listed(names)}{hint}")
     # Labels by themselves and as they are written: pandas would take "NA" for nothing and "01" for 1.
-    labels = pd.read_csv(path, usecols=[label], dtype=str, keep_default_na=False)[label].to_numpy() if labelled else None
+    labels = (
+        pd.read_csv(path, usecols=[label], dtype=str, keep_default_na=False)[label].to_numpy() if labelled else None
+    )
     if wanted is None:
         frame = pd.read_csv(path)
         return _check_numbers(clf, frame.drop(columns=[label] if label else []), path), labels

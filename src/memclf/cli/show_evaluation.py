@@ -36,7 +36,9 @@ def print_evaluation(console: Console, run: Run, found: Assessment, clf: Any) ->
         console.print(Text(as_line(sentence)), end="\n" if sentence else "")
     if found.like_training:
         console.print(
-            Text("Beware: every memory is among these cases, so the model was fitted on them; all figures are too good."),
+            Text(
+                "Beware: every memory is among these cases, so the model was fitted on them; all figures are too good."
+            ),
             style="yellow",
         )
 

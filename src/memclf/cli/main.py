@@ -69,12 +69,12 @@ COMMANDS = {
 
 #: What ``memclf`` alone prints, as far as the commands exist: how a command is called, and what it does.
 FIRST_STEPS = (
-    ("fit DATA --out MODEL", "learn from a table or a folder of images"),
+    ("fit DATA --out MODEL", "learn from a table or images"),
     ("predict MODEL DATA --out FILE", "answers for new cases"),
     ("explain MODEL DATA --row 3", "the remembered case behind one answer"),
-    ("evaluate MODEL DATA", "how good the answers are, beside simpler models"),
+    ("evaluate MODEL DATA", "how good it is, beside simpler models"),
     ("memories MODEL", "the cases that the model remembers"),
-    ("drift MODEL DATA", "whether new cases are still like the old ones"),
+    ("drift MODEL DATA", "whether new cases are like the old"),
     ("study leaf", "a case study of the paper"),
 )
 _UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which typer brings along under a name of its own

@@ -1,4 +1,4 @@
-"""What all commands print with: errors as one line, tables, JSON, text that is safe for a terminal."""
+"""What all commands print with: errors, tables, JSON, text that is safe for a terminal."""
 
 from __future__ import annotations
 
@@ -135,11 +135,10 @@ def as_plain(value: Any) -> Any:
     """
     if isinstance(value, Mapping):
         return {str(key): as_plain(each) for key, each in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple
-        return as_plain(value._asdict())
     if isinstance(value, (list, tuple)):
         return [as_plain(each) for each in value]
-    if hasattr(value, "tolist"):  # numpy's, which must not be imported for a help page
+    numpy = sys.modules.get("numpy")  # which must not be imported for a help page
+    if numpy is not None and isinstance(value, (numpy.ndarray, numpy.generic)):
         return as_plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None

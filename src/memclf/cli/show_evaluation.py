@@ -23,7 +23,7 @@ OWN = ModelId("memory")
 
 
 def print_evaluation(console: Console, run: Run, found: Assessment, clf: Any) -> None:
-    """Print what was measured: models, classes, confusions, memories, risk, corruptions, the verdict."""
+    """Print models, corruptions, confusions, memories, risk and the verdict."""
     _print_models(console, run, [CLEAN], "clean" if run.common else "")
     if run.common:
         _print_models(console, run, run.common, f"mean of {len(run.common)} corrupted conditions")
@@ -65,7 +65,7 @@ def _say(found: Interval | None, sign: str = "") -> str:
 
 
 def _print_grid(console: Console, run: Run) -> None:
-    """Accuracy of the model under each corruption, and that of the global classifier if there is one."""
+    """Accuracy under each corruption, of the model and the global classifier if there is one."""
     severities = sorted({each.severity for each in run.common})
     names = [str(each) for each in severities]
     baseline = next((name for name in run.contenders if name.model == "baseline"), None)

@@ -1,4 +1,4 @@
-"""The answers of one memory classifier in detail: confusions, classes, memories, risk by coverage.
+"""The answers of one memory classifier in detail: confusions, memories, risk by coverage.
 
 Means, gains and intervals are not made here but by `memclf.evaluate.results`, for all contenders alike.
 """

@@ -1,4 +1,4 @@
-"""Drift: whether new cases are still like those that a classifier was fitted on, without labels.
+"""Drift: whether new cases, without labels, are still like those of the training.
 
 Four parts are looked at: which memories the cases go to, how far they lie from them, how many are unknown, and how
 strange they are to the local classifiers. `measure_drift` says which were tested how; docs/drift.md what the tests
@@ -31,7 +31,7 @@ LISTED = 10  # cases that moved it
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the drift: what it was (`before`), what it is (`now`), and whether that is chance.
+    """One part of a drift: what it was (`before`), what it is (`now`), whether that is chance.
 
     `measure` says what the two numbers are. `p_value` is None where no test would hold its level; `adjusted` is
     corrected for the number of tests (Holm).
@@ -48,7 +48,7 @@ class Part:
 
 @dataclass(frozen=True)
 class MemoryShare:
-    """How many of all cases are most similar to a memory, before and now, and how surprising it is.
+    """How many of all cases are most similar to a memory, before and now, as shares.
 
     `surprise` is the difference in standard deviations.
     """
@@ -210,7 +210,7 @@ def _look(clf: Any, X: Any) -> _Sample:
 
 
 def _held_out(clf: Any) -> Any:
-    """Distances of held-out training cases, if the fit kept them and the memories are still the same."""
+    """Distances of held-out training cases, if the fit kept them for the same memories."""
     kept = vars(clf).get("distances_")  # models of before have none
     return kept if kept is not None and np.array_equal(kept.memories, clf.memory_indices_) else None
 
@@ -342,7 +342,7 @@ def _compare_shares(clf: Any, before: Array, now: Array) -> list[MemoryShare]:
 
 
 def _list_cases(now: _Sample, names: list[str], parts: list[Part], shares: list[MemoryShare]) -> list[MovedCase]:
-    """The cases behind the parts that moved, in turn: the farthest, the strangest, and those of a memory that grew."""
+    """The cases behind the parts that moved: the farthest, the strangest, those of one memory."""
     if now.routes is None or now.far is None:
         return []
     moved = {part.name for part in parts if part.moved}

@@ -54,7 +54,7 @@ def make_page(explanations: Any, title: str, names: Any = None) -> str:
 
 
 def _pair(item: Any, name: str) -> str:
-    """The case beside its memory, where they are images; what a feature measured is drawn into them."""
+    """The case beside its memory, where they are images, with what a feature measured."""
     here, there = show_image(item.case, item.overlay), show_image(item.memory_case, item.overlay)
     if here is None or there is None:
         return ""

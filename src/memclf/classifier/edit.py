@@ -30,8 +30,8 @@ class Editable:
     `update`, which is a fit.
     """
 
-    training_: Training | None
-    edits_: Edits
+    training_: Training | None = None  # also of models that were saved before there were edits
+    edits_: Edits = Edits()
 
     def pin(self: Any, *memories: int, pinned: bool = True) -> Any:
         """Mark memories as ones that must stay: `drop` refuses them until ``pin(k, pinned=False)``.

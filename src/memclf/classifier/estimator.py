@@ -201,8 +201,6 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     search_result_: MemorySearchResult
     bound_: Any
     search_curve_: SearchCurve | None
-    training_: Training | None
-    edits_: Edits
 
     def __init__(
         self,

@@ -181,7 +181,7 @@ def _training_of(clf: Any) -> Training:
 
 
 def _refuse_matrix(clf: Any, instead: str) -> None:
-    if clf.__sklearn_tags__().input_tags.pairwise:
+    if reassign.takes_matrix(clf):
         raise ValueError(f"the classifier was fitted on a matrix of similarities of its cases: {instead}")
 
 
@@ -230,7 +230,10 @@ def _refit(clf: Any, training: Training, cases: Cases, edits: Edits, kept: Array
     """The classifier with the memories that are kept, and with the case of a row as another."""
     integrity.check(clf)
     Z = training.descriptions
-    added = None if row is None else containers.take(Z, np.array([row]))
+    descriptions, added = containers.take(clf.descriptions_, kept), None
+    if row is not None:
+        added = containers.take(Z, np.array([row]))
+        descriptions = containers.stack([descriptions, added])
     found = reassign.assign_cases(clf, Z, kept, added, row, training)
     thresholds = clf.thresholds_[kept]
     counted = np.arange(len(training.y)) if training.weight is None else np.flatnonzero(training.weight)
@@ -246,7 +249,7 @@ def _refit(clf: Any, training: Training, cases: Cases, edits: Edits, kept: Array
         search_result=found,
         memory_indices=found.indices,
         memories=cases.keep(found.indices),
-        descriptions=containers.take(Z, found.indices),
+        descriptions=descriptions,
         labels=found.labels,
         thresholds=thresholds,
         rule=clf.rule,

@@ -7,15 +7,18 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from memclf._numbers import Array, first_best, reaches
 from memclf.cases import Cases, containers, distinct
+from memclf.classifier.fit import smooth_counts
 from memclf.classifier.training import Training
 from memclf.exceptions import TrainingCasesError
 from memclf.memory.columns import BLOCK
 from memclf.memory.result import MemorySearchResult
 from memclf.routing.thresholds import TINY, distance, tell_widths, widths
-from memclf.similarity.base import compared, describe
+from memclf.similarity.base import compared, describe, fit_describe
 
 CLOSE = 1e-6  # by how much a similarity may differ between processors
 GIVE = "give them: clf.with_training(X, y)"
@@ -40,17 +43,33 @@ def describe_training(clf: Any) -> tuple[Cases, Any]:
             f"the classifier was fitted on {len(clf.labels_)} cases, and here are {len(cases)} with {len(training.y)} "
             f"labels; {GIVE}, those of the fit in their order"
         )
-    counts = np.zeros_like(clf.cluster_counts_)
-    rows = np.arange(len(cases)) if training.weight is None else np.flatnonzero(training.weight)
-    codes = np.searchsorted(clf.classes_, training.y[rows])
-    codes[codes == len(clf.classes_)] = 0
-    if (clf.classes_[codes] == training.y[rows]).all():
-        np.add.at(counts, (clf.labels_[rows], codes), 1)
-    if not np.array_equal(counts, clf.cluster_counts_):
-        raise TrainingCasesError(f"the labels are not those that the classifier was fitted on; {GIVE}, in their order")
+    _check_labels(clf, training)
     if training.descriptions is not None:
         return cases, training.descriptions
+    if takes_matrix(clf):  # only a fit knows that the rows are the training cases
+        return cases, fit_describe(clone(clf.similarity_), cases, training.y, training.weight)
     return cases, describe(clf.similarity_, cases)
+
+
+def takes_matrix(clf: Any) -> bool:
+    """Whether X is a matrix of similarities, with a column for each training case."""
+    return bool(get_tags(clf).input_tags.pairwise)
+
+
+def _check_labels(clf: Any, training: Training) -> None:
+    """Compare the classes in each cluster, and their weights, with those of the fit."""
+    weight = np.ones(len(training.y)) if training.weight is None else training.weight
+    rows = np.flatnonzero(weight)
+    codes = np.minimum(np.searchsorted(clf.classes_, training.y[rows]), len(clf.classes_) - 1)
+    counts, weights = np.zeros_like(clf.cluster_counts_), np.zeros(clf.cluster_counts_.shape)
+    np.add.at(counts, (clf.labels_[rows], codes), 1)
+    np.add.at(weights, (clf.labels_[rows], codes), weight[rows])
+    if (clf.classes_[codes] != training.y[rows]).any() or not np.array_equal(counts, clf.cluster_counts_):
+        raise TrainingCasesError(f"the labels are not those that the classifier was fitted on; {GIVE}, in their order")
+    if not np.allclose(smooth_counts(weights), clf.label_distributions_, atol=CLOSE):
+        raise TrainingCasesError(
+            "the classifier was fitted with another sample_weight; with_training takes it as fit does"
+        )
 
 
 def list_members(clf: Any, weight: Array | None) -> list[Array]:

@@ -1,7 +1,7 @@
 """Edits of a model folder: each is logged, keeps the state before it, and can be undone.
 
 The data and the manifest of a former state stay in the folder (`former.json.data-...`): an undo puts a manifest back.
-An entry is in the log before its state is in place; see `find_states` for what an interruption leaves.
+An entry is in the log before its state is in place, so that no edit is without one.
 """
 
 from __future__ import annotations

@@ -44,28 +44,17 @@ def read_log(folder: Path) -> list[dict[str, Any]]:
 
 
 def find_states(entries: list[dict[str, Any]], current: str) -> list[str]:
-    """The states that led to the current one, oldest first: each edit adds one, each undo takes one.
+    """The states that led to the current one by edits, oldest first.
 
-    An entry at the end that was written before an interruption, and whose state was never in place, does not count.
+    Every state comes from one edit, so entries of undos, and of edits that were interrupted before their state was in
+    place, change nothing.
 
     >>> edit, undo = {"from": "a", "to": "b", "what": []}, {"from": "b", "to": "a", "what": ["undo"]}
-    >>> find_states([edit], "b"), find_states([edit, undo], "a"), find_states([edit], "a")
-    (['a', 'b'], ['a'], ['a'])
+    >>> find_states([edit], "b"), find_states([edit, undo], "a")
+    (['a', 'b'], ['a'])
     """
-    for end in range(len(entries), 0, -1):
-        states = _replay(entries[:end])
-        if states and states[-1] == current:
-            return states
-    return [current]
-
-
-def _replay(entries: list[dict[str, Any]]) -> list[str]:
-    states: list[str] = []
-    for entry in entries:
-        if not states or states[-1] != entry["from"]:  # an entry that was never carried out stands before it
-            states = states[: states.index(entry["from"]) + 1] if entry["from"] in states else [entry["from"]]
-        if entry.get("what") == [UNDO]:
-            states = states[:-1] if len(states) > 1 and states[-2] == entry["to"] else [entry["to"]]
-        else:
-            states = [*states, entry["to"]]
+    before = {entry["to"]: entry["from"] for entry in entries if entry.get("what") != [UNDO]}
+    states = [current]
+    while (former := before.get(states[0])) is not None and former not in states:
+        states.insert(0, former)
     return states

@@ -1,4 +1,4 @@
-"""Editing a fitted classifier: every method returns a new one, and fits only what is touched."""
+"""Editing a fitted classifier: methods return a new one and fit only what is touched."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Editable:
         return _refit(self, training, cases, replace(self.edits_, forbidden=forbidden), kept, row)
 
     def update(self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Any:
-        """Learn from more cases: those that are covered join their cluster, others may become memories.
+        """Learn from more cases: covered ones join their cluster, others may become memories.
 
         It is a fit on all cases, the new ones last, in which every memory is pinned and every dropped case is
         forbidden; thresholds that were set by hand stay. Classifiers whose cases are the same are not fitted again.
@@ -217,7 +217,7 @@ def _other_group(groups: Array) -> Array:
 
 
 def _thresholds_by_row(clf: Any) -> Any:
-    """The parameter `thresholds` for more memories: those given for single ones are by their rows."""
+    """The parameter `thresholds` for more memories: by rows, where it is for single ones."""
     wanted = clf.thresholds
     if isinstance(wanted, Mapping):
         return {row: value for row, value in wanted.items() if row in clf.memory_indices_}

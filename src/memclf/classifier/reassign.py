@@ -119,7 +119,7 @@ def assign_cases(
 
 
 def threshold_for(clf: Any, found: MemorySearchResult, counted: Array) -> float:
-    """The threshold of the last memory, which was added, in the way in which the others got theirs."""
+    """The threshold of the added, last memory, found as those of the others were."""
     labels, similarity = found.labels[counted], found.similarity[counted]
     if clf.unknown_rate is not None:  # as many widths of its cluster away as the others
         far = distance(clf.thresholds_) / _widths(clf.search_result_, counted[counted < len(clf.labels_)])

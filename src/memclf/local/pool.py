@@ -161,7 +161,7 @@ def fit_pool(
 
 
 def gather_rows(members: list[Array], home: Array, k: int) -> Array:
-    """Rows that the classifier of memory k learns from: its own cluster and those that joined it."""
+    """Rows that memory k's classifier learns from: its cluster and those that joined it."""
     return np.sort(np.concatenate([members[j] for j in range(len(members)) if home[j] == k]))
 
 

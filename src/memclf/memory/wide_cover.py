@@ -94,7 +94,7 @@ def _strike_out(blocks: Blocks, is_left: Array, memories: Array, threshold: floa
 
 
 def _needed(blocks: Blocks, population: Population, memories: Array, threshold: float, n_given: int) -> Array:
-    """The given memories, and others whose cases not all others cover; the smallest covers go first."""
+    """The given memories and those that are needed beside them; the smallest covers go first."""
     times = np.zeros(blocks.n, dtype=np.int32)
     sizes = np.concatenate([_covered(blocks, some, threshold, times)[1] for some in _parts(memories)])
     keep = np.ones(len(memories), dtype=bool)

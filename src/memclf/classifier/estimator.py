@@ -20,25 +20,21 @@ from memclf._numbers import Array
 from memclf.answers import Answers, LocalAnswer
 from memclf.cases import Cases, containers
 from memclf.cases.steps import share_first_step
+from memclf.classifier.advice import warn_of_idle_trust, warn_of_useless_memories
 from memclf.classifier.constraints import AUTO, CONSTRAINTS, check_settings
 from memclf.classifier.curve import SearchCurve, try_numbers
-from memclf.classifier.fit import (
-    FitSettings,
-    FittedParts,
-    Seeds,
-    TrainingData,
-    fit_once,
-    give_probabilities,
-    warn_of_idle_trust,
-    warn_of_useless_memories,
-)
+from memclf.classifier.edit import Editable
+from memclf.classifier.fit import FitSettings, FittedParts, Seeds, TrainingData, fit_once, give_probabilities
 from memclf.classifier.folds import FoldPlan
+from memclf.classifier.former import Former
 from memclf.classifier.held_out import FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
 from memclf.classifier.lead import measure_lead
+from memclf.classifier.training import Edits, Training
 from memclf.explain import Explanations, explain_answers
 from memclf.local import pool
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.selector import MemorySelector
+from memclf.memory.wishes import Wishes
 from memclf.routing import Routes
 from memclf.similarity.base import compare_memories, describe, list_first_steps, positive_weights
 from memclf.similarity.resolve import add_tags
@@ -57,7 +53,7 @@ def _gives_probabilities(clf: MemoryClassifier) -> bool:
     return give_probabilities(template.values() if isinstance(template, Mapping) else [template], clf.fallback)
 
 
-class MemoryClassifier(ClassifierMixin, BaseEstimator):
+class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     """Sends a case to its most similar memory; the classifier of that memory's cluster answers.
 
     Parameters
@@ -126,7 +122,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The classes, in the order of the columns of `predict_proba`.
     memory_indices_ : ndarray
-        Rows of the memories in the training data, those that stand for most cases first.
+        Rows of the memories in the training data, pinned ones first, then those that stand for most cases.
     memories_ : same kind as X
         The memories.
     descriptions_ : ndarray
@@ -163,6 +159,11 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         Set it to ``generalization_bound(clf, X, y)``: explanations show it, and `memclf.save` keeps it.
     search_curve_ : SearchCurve or None
         With ``n_memories="auto"``: what each number of memories gave on held-out cases.
+    training_ : Training or None
+        The training cases, which edits need (`drop`, `add`, `update`): references to what `fit` was given. They are
+        neither pickled nor saved (unless with ``save(..., training=True)``); None lets them go.
+    edits_ : Edits
+        What was decided by hand: pinned and dropped cases, and thresholds.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn, for tables and arrays.
 
@@ -242,7 +243,17 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        pinned: Any = None,
+        forbidden: Any = None,
+        **params: Any,
+    ) -> Self:
         """Describe the cases, choose memories, and fit a classifier in each memory's cluster.
 
         Parameters
@@ -256,23 +267,39 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             What each case belongs to: a patient, a face, an object that was measured several times. Cases of one group
             are never on both sides of a fold of `cv`. Without effect where nothing is learned on folds; not passed
             on to the estimators.
+        pinned, forbidden : rows or None
+            Cases that must be memories (they get the first numbers, in this order), and cases that must not.
         **params
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
         self._validate_params()
-        settings = check_settings(self.get_params(deep=False))
-        cases = Cases.of(X).remembering()
-        y = _check_target(cases, y)
+        check_settings(self.get_params(deep=False))
+        training = self._read_training(X, y, sample_weight, groups, params)
+        wishes = Wishes.of(pinned, forbidden, n=len(training.y))
+        self._fit_training(training, wishes)
+        self.edits_ = Edits(tuple(wishes.pinned.tolist()), tuple(wishes.forbidden.tolist()))
+        return self
+
+    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Training:
+        y = _check_target(Cases.of(X), y)
         weight = None if sample_weight is None else positive_weights(sample_weight, len(y))
-        plan = FoldPlan.create(self.cv, groups, len(y))
+        return Training(X, y, weight, self._route_params(weight, params), groups)
+
+    def _fit_training(self, training: Training, wishes: Wishes, former: Former | None = None, **changed: Any) -> None:
+        """Fit everything; `changed` are settings that differ from the parameters."""
+        settings = replace(check_settings(self.get_params(deep=False)), **changed)
+        cases, y = Cases.of(training.X).remembering(), training.y
+        plan = FoldPlan.create(self.cv, training.groups, len(y))
         containers.check_columns(self, cases.data, reset=True)
-        data = TrainingData(cases, y, weight, self._route_params(weight, params))
+        data = TrainingData(cases, y, training.weight, training.params, wishes)
         seeds = Seeds.draw(self.random_state)
         self.search_curve_ = None
         if settings.n_memories == AUTO:
+            if len(wishes.pinned):
+                raise ValueError("n_memories='auto' tries few memories as well, so none can be pinned; give a number")
             self.search_curve_ = self._curve(settings, data, plan, None, seeds)
             settings = replace(settings, n_memories=self.search_curve_.best.n_memories)
-        parts = fit_once(settings, data, seeds)
+        parts = fit_once(settings, data, seeds, former=former)
         warn_of_useless_memories(parts, settings.n_memories, self.unknown_rate)
         warn_of_idle_trust(parts, cases)
         square = bool(get_tags(self).input_tags.pairwise)
@@ -285,12 +312,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             found = find_conformal_thresholds(distances, float(self.unknown_rate), share, float(self.min_trust))
             parts = replace(parts, thresholds=found[0])
             parts.answer.strange_rate_ = found[1]
+        self.bound_ = None
+        self.training_ = training
+        self._take_parts(parts)
+
+    def _take_parts(self, parts: FittedParts) -> None:
+        """Copy fitted parts to the attributes."""
         for name, attribute in PARTS.items():
             if name not in PARAMETERS:
                 setattr(self, attribute, getattr(parts, name))
-        self.bound_ = None
         integrity.seal(self)
-        return self
 
     def _curve(
         self, settings: FitSettings, data: TrainingData, plan: FoldPlan, numbers: Any, seeds: Seeds
@@ -391,6 +422,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         cases, parts = self._cases(X), self._parts
         integrity.check(self)
         return explain_answers(parts, cases, self.bound_)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        return state | {"training_": None} if "training_" in state else state  # large, and not for other eyes
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What `fit` passes on to the estimator."""

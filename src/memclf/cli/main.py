@@ -30,6 +30,11 @@ COMMANDS = {
         "Show which measurements of a SPEC tell the classes apart, and which of them are steady.",
     ),
     "corrupt": ("memclf.cli.corrupt", "corrupt", "Write corrupted copies of a folder of images."),
+    "edit": (
+        "memclf.cli.edit",
+        "edit",
+        "Change the memories of a saved classifier by hand, with a log and an undo.",
+    ),
     "inspect": ("memclf.cli.model", "inspect_model", "Show what a model folder holds, without running any of it."),
     "cache": (
         "memclf.cli.cache",

@@ -49,11 +49,14 @@ class Pool:
     origins : list of str
         How each classifier came about: "fresh", "global" (started from the global classifier), "constant",
         "merged", "handed to global" or "labels" (a constant that gives the label distribution of the cluster).
+    seeds : ndarray of int or None
+        With which each was fitted; None: left to chance.
     """
 
     estimators: list[Any]
     trained_with: Array
     origins: list[str]
+    seeds: Array | None = None
 
 
 def default_estimator() -> Any:
@@ -112,18 +115,21 @@ def fit_pool(
     rows_of_memories: Array,
     n_jobs: int | None,
     verbose: int | None,
+    known: Mapping[int, tuple[Any, str]] | None = None,
 ) -> Pool:
     """Fit one estimator per memory, on its own cluster and those that joined it.
 
-    Memories whose template is `continued` go on from the global classifier, if they can.
+    Memories whose template is `continued` go on from the global classifier, if they can. Those in `known` have a
+    classifier already: it is given with its origin.
     """
     q = len(members)
-    heads = [k for k in range(q) if home[k] == k]
-    least = min(members, key=len)  # enough to see whether a transformer learns anything
+    known = {} if known is None else known
+    heads = [k for k in range(q) if home[k] == k and k not in known]
+    least = min((rows for rows in members if len(rows)), key=len)  # enough to see whether a transformer learns anything
     sharing = set() if _name_steps(params) else _find_sharing(templates, cases.take(least), y[least])
     jobs = []
     for k in heads:
-        rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
+        rows = gather_rows(members, home, k)
         own = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
@@ -136,7 +142,7 @@ def fit_pool(
     # Steps that they share with the similarity are not trained; threads see the one cache of the cases.
     workers, memory = 1 if _shares(global_estimator) else n_jobs, "sharedmem" if sharing else None
     run = Parallel(n_jobs=workers, return_as="generator", require=memory)
-    fitted = dict(
+    fitted = dict(known) | dict(
         zip(
             heads,
             track(run(jobs), total=len(jobs), what="fitting local classifiers", verbose=verbose),
@@ -151,7 +157,12 @@ def fit_pool(
         else:
             estimators.append(fitted[home[k]][0])
             origins.append(fitted[k][1] if home[k] == k else "merged")
-    return Pool(estimators=estimators, trained_with=home, origins=origins)
+    return Pool(estimators=estimators, trained_with=home, origins=origins, seeds=seeds)
+
+
+def gather_rows(members: list[Array], home: Array, k: int) -> Array:
+    """Rows that memory k's classifier learns from: its cluster and those that joined it."""
+    return np.sort(np.concatenate([members[j] for j in range(len(members)) if home[j] == k]))
 
 
 def _find_sharing(templates: list[Any], cases: Cases, y: Array) -> set[int]:

@@ -28,6 +28,7 @@ from memclf.memory.exact import ExactSearch, default_swaps
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Batch, Population
 from memclf.memory.wide_cover import wide_cover
+from memclf.memory.wishes import NONE, Places, find_places
 
 GREEDY_SAMPLE = 4_000  # cases of the first cover
 FEW_WITNESSES, MANY_WITNESSES = 48, 1024  # of a cluster, for all its cases and for the best of them
@@ -50,6 +51,7 @@ class BatchSearch:
         enforce: bool,
         max_swaps: int | None,
         rng: np.random.Generator,
+        places: Places | None = None,
     ):
         self.blocks = blocks
         self.weights = weights
@@ -59,14 +61,16 @@ class BatchSearch:
         self.max_swaps = max_swaps
         self.rng = rng
         self.population = population
-        self.memories = np.zeros(0, dtype=np.intp)
+        self.places = Places.none(blocks.n) if places is None else places  # by rows
+        self.excused = NONE  # rows of cases that no allowed case covers
+        self.memories = NONE  # the pinned ones first
         self.found: Any = None
         self.objectives: list[float] = []
         self.n_candidates = 0
-        self._is_first: Array | None = None
-        if len(self.population) < blocks.n:
-            self._is_first = np.zeros(blocks.n, dtype=bool)
-            self._is_first[self.population.rows] = True
+        self._may: Array | None = None  # of every case whether it may be a memory
+        if len(self.population) < blocks.n or not self.places.allowed.all():
+            self._may = np.zeros(blocks.n, dtype=bool)
+            self._may[self.population.rows] = self.places.allowed[self.population.rows]
 
     def run(self, verbose: int | None = None) -> MemorySearchResult:
         """Choose the memories, and judge them by all cases."""
@@ -83,11 +87,14 @@ class BatchSearch:
     def _start(self) -> None:
         if self.n_memories is None or self.enforce:
             q = self.n_memories
-            memories = wide_cover(self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng)
+            memories, self.excused = wide_cover(
+                self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng, self.places
+            )
             self.memories = memories if q is None else self._fill(memories[:q], q)
         else:
             batch = self.population.draw(self._size(self.n_memories), self.rng)
-            search, rows = self._on(batch, np.zeros(0, dtype=np.intp), self.n_memories)
+            search, rows = self._on(batch, self.places.given, self.n_memories)
+            search.places = self.places.restrict(rows)
             found, history = search.run(1, self.rng, 0)
             self._count(search, history[0])
             self.memories = rows[found]
@@ -102,9 +109,7 @@ class BatchSearch:
         batch = self.population.draw(self._size(q), self.rng)
         candidates = np.concatenate([rows for rows, _ in self._candidates(self._by_cluster(batch))])
         search, rows = self._on(batch, np.union1d(candidates, self.memories), q)
-        places = np.argsort(rows)
-        start = places[np.searchsorted(rows, self.memories, sorter=places)]
-        found, record = search.improve(start, self.rng, swaps=True)
+        found, record = search.improve(find_places(rows, self.memories), self.rng, swaps=True)
         self._count(search, record)
         return rows[found]
 
@@ -114,7 +119,7 @@ class BatchSearch:
         witnesses = self._by_cluster(self.population.draw(size, self.rng))
         moved = self.memories.copy()
         for k, (rows, _) in enumerate(self._candidates(witnesses)):
-            if len(rows):
+            if len(rows) and k >= len(self.places.pinned):
                 rows = np.append(self.memories[k], np.setdiff1d(rows, self.memories[k]))
                 worth = self._worth(self.blocks.take(rows), rows, self.blocks.take(witnesses[k].rows), witnesses[k])
                 self.blocks.n_evaluations += len(rows) * len(witnesses[k].rows)
@@ -163,14 +168,17 @@ class BatchSearch:
         order = distinct(self.blocks.take(rows))[0]  # depends on the descriptions alone
         columns = self.blocks.columns(rows[order])
         swaps = default_swaps(columns, q) if self.max_swaps is None else self.max_swaps
-        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps), rows[order]
+        places = self.places.without_start.restrict(rows[order])
+        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps, places), rows[order]
 
     def _fill(self, memories: Array, q: int) -> Array:
         """As many memories more as are missing."""
         batch = self.population.draw(self._size(q), self.rng)
         search, rows = self._on(batch, memories, q)
         given = np.flatnonzero(np.isin(rows, memories))
-        found = covers.spread(search.columns, q, search.weights, self.rng, given=given)
+        pinned = search.places.pinned
+        given = np.concatenate([pinned, given[~np.isin(given, pinned)]])
+        found = covers.spread(search.columns, q, search.weights, self.rng, given, search.places.allowed)
         self.blocks.n_evaluations += search.columns.n_evaluations
         return rows[found]
 
@@ -189,7 +197,7 @@ class BatchSearch:
 
         def work(part: slice, Z: Any) -> list[tuple[int, Array, Array]]:
             near = self.found.near[part]
-            near = near if self._is_first is None else np.where(self._is_first[part], near, q)
+            near = near if self._may is None else np.where(self._may[part], near, q)
             kept = []
             for k, members in enumerate(by_cluster(near, q)):
                 if len(members) and described[k] is not None:
@@ -232,10 +240,12 @@ class BatchSearch:
         return np.flatnonzero(~reaches(found.best, self.threshold) & (self.weights > 0))
 
     def _result(self) -> MemorySearchResult:
-        """Memories that stand for most cases first."""
+        """The pinned memories, then the others, those that stand for most cases first."""
         q, found = len(self.memories), self.found
         stands_for = np.bincount(found.near, self.weights, q)
         order = np.lexsort((self.memories, -np.round(stands_for / rounding(self.weights))))
+        pinned = np.arange(len(self.places.pinned))
+        order = np.concatenate([pinned, order[~np.isin(order, pinned)]])
         memories = self.memories[order]
         if not found.tied:
             number = np.empty(q, dtype=np.intp)

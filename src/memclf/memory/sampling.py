@@ -9,6 +9,9 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.cases import containers, distinct
 from memclf.memory.blocks import Blocks
+from memclf.memory.wishes import Places, Wishes
+
+HARDLY = 1e-12  # weight of a case without any that is pinned: it is drawn last
 
 
 @dataclass(frozen=True)
@@ -39,19 +42,29 @@ class Population:
     @classmethod
     def merged(cls, blocks: Blocks, weights: Array) -> Population:
         """All cases of `blocks` but those of weight 0; those with the same description are one."""
-        counted = np.flatnonzero(weights)
+        return cls.wished(blocks, weights, Wishes())[0]
+
+    @classmethod
+    def wished(cls, blocks: Blocks, weights: Array, wishes: Wishes) -> tuple[Population, Places]:
+        """The same where wishes say which of equal cases counts, and the wishes by rows."""
+        count = weights > 0
+        count[wishes.pinned] = True
+        counted = np.flatnonzero(count)
         keys = blocks.keys()
         if keys is None:
             first, group = distinct(containers.take(blocks.data, counted))
-            return cls(
-                counted[first], np.bincount(group, weights[counted]), np.random.default_rng(0).random(len(first))
-            )
-        keys = keys[counted]
-        ordered = np.sort(keys)
-        if (ordered[1:] != ordered[:-1]).all():
-            return cls(counted, weights[counted], _between_0_and_1(keys))
-        unique, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        return cls(counted[first], np.bincount(group, weights[counted]), _between_0_and_1(unique))
+            numbers = np.random.default_rng(0).random(len(first))
+        else:
+            keys = keys[counted]
+            ordered = np.sort(keys)
+            if (ordered[1:] != ordered[:-1]).all():
+                first = group = np.arange(len(keys))
+            else:
+                keys, first, group = np.unique(keys, return_index=True, return_inverse=True)
+            numbers = _between_0_and_1(keys)
+        first, places = wishes.place(counted, first, group)
+        merged = np.maximum(np.bincount(group, weights[counted], len(first)), HARDLY)
+        return cls(counted[first], merged, numbers), places.move(counted[first], blocks.n)
 
     def __len__(self) -> int:
         return len(self.rows)

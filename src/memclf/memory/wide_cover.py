@@ -11,21 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from memclf._numbers import Array, reaches
+from memclf._numbers import Array, first_best, reaches
 from memclf.cases import distinct
 from memclf.memory import cover as covers
 from memclf.memory.blocks import Blocks
 from memclf.memory.sampling import Population
+from memclf.memory.wishes import NONE, Places
 
 TOGETHER = 64  # memories whose cases are held at once, one bit each
 
 
 def wide_cover(
-    blocks: Blocks, population: Population, threshold: float, sample: int, rng: np.random.Generator
-) -> Array:
-    """Rows of memories such that every case is within the threshold of one."""
-    memories = np.zeros(0, dtype=np.intp)
-    left = population
+    blocks: Blocks, population: Population, threshold: float, sample: int, rng: np.random.Generator, places: Places
+) -> tuple[Array, Array]:
+    """Rows of memories such that every case is within the threshold of one.
+
+    Also returns the rows of cases that no allowed case covers. Only allowed cases are drawn as memories; what is left
+    of the others then gets the most similar allowed case.
+    """
+    memories, allowed = places.given, places.allowed[population.rows]
+    is_left = np.zeros(blocks.n, dtype=bool)
+    is_left[population.rows] = True
+    is_left[memories] = False
+    if len(memories):
+        _strike_out(blocks, is_left, memories, threshold)
+    left = population.restrict(allowed & is_left[population.rows])
     while len(left):
         rows = left.draw(sample, rng).rows
         rows = rows[distinct(blocks.take(rows))[0]]  # in an order that depends on the descriptions alone
@@ -36,12 +46,36 @@ def wide_cover(
             found = covers.random_cover(columns, threshold, rng)
         blocks.n_evaluations += columns.n_evaluations
         memories = np.concatenate([memories, rows[found]])
-        is_left = np.zeros(blocks.n, dtype=bool)
-        is_left[left.rows] = True
         is_left[rows] = False  # a case that covers itself is covered, whatever the threshold
         _strike_out(blocks, is_left, rows[found], threshold)
         left = left.restrict(is_left[left.rows])
-    return _needed(blocks, population, memories, threshold)
+    bare = population.rows[~allowed & is_left[population.rows]]
+    more, uncoverable = _find_stand_ins(blocks, bare, places.allowed, threshold)
+    memories = np.concatenate([memories, np.setdiff1d(more, memories)])
+    return _needed(blocks, population, memories, threshold, len(places.given)), uncoverable
+
+
+def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
+    """The most similar allowed cases of cases that are not, and rows of those that none covers."""
+    found, uncoverable = [NONE], [NONE]
+    for some in _parts(bare):
+        B = blocks.take(some)
+
+        def work(part: slice, Z: Any, B: Any = B, some: Array = some) -> tuple[Array, Array]:
+            rows = np.flatnonzero(allowed[part])
+            if not len(rows):
+                return np.zeros(len(some)), np.zeros(len(some), dtype=np.intp)
+            alike = blocks.compare(blocks.pick(Z, rows), B, rows + part.start, some)
+            best = first_best(alike)
+            return alike[best, np.arange(len(some))], rows[best] + part.start
+
+        values, rows = (np.array(each) for each in zip(*blocks.map(work), strict=True))
+        blocks.n_evaluations += int(allowed.sum()) * len(some)
+        best = first_best(values)
+        reached = reaches(values.max(axis=0), threshold)
+        found.append(np.unique(rows[best, np.arange(len(some))][reached]))
+        uncoverable.append(some[~reached])
+    return np.unique(np.concatenate(found)), np.concatenate(uncoverable)
 
 
 def _strike_out(blocks: Blocks, is_left: Array, memories: Array, threshold: float) -> None:
@@ -59,8 +93,8 @@ def _strike_out(blocks: Blocks, is_left: Array, memories: Array, threshold: floa
     blocks.n_evaluations += sum(blocks.map(work)) * len(memories)
 
 
-def _needed(blocks: Blocks, population: Population, memories: Array, threshold: float) -> Array:
-    """The memories without those whose cases others cover; the smallest covers go first."""
+def _needed(blocks: Blocks, population: Population, memories: Array, threshold: float, n_given: int) -> Array:
+    """The given memories and those that are needed beside them; the smallest covers go first."""
     times = np.zeros(blocks.n, dtype=np.int32)
     sizes = np.concatenate([_covered(blocks, some, threshold, times)[1] for some in _parts(memories)])
     keep = np.ones(len(memories), dtype=bool)
@@ -72,7 +106,7 @@ def _needed(blocks: Blocks, population: Population, memories: Array, threshold: 
         for j, k in enumerate(some):
             mine = np.flatnonzero((bits >> np.uint64(j)) & np.uint64(1) & is_counted)
             mine = np.union1d(mine, memories[k])
-            if (times[mine] > 1).all():
+            if k >= n_given and (times[mine] > 1).all():
                 times[mine] -= 1
                 keep[k] = False
     return memories[keep]

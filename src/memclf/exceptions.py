@@ -37,6 +37,10 @@ class UntrustedTypeError(ModelFolderError):
         self.names = names
 
 
+class DataError(MemclfError, ValueError):
+    """Data in a file, or sent by a client, cannot be used; the message says what is wrong."""
+
+
 class SlowSimilarityWarning(UserWarning):
     """The search will make so many slow comparisons that it takes long."""
 

@@ -29,7 +29,7 @@ class ColumnDifference(NamedTuple):
 
 
 def compare_columns(clf: Any, names: Iterable[Any]) -> ColumnDifference:
-    """Which columns of its training table a fitted classifier would miss, and which are new to it."""
+    """Which columns of its training table a fitted classifier would miss, and which are new."""
     wanted, given = list(clf.memories_.columns), list(names)
     missing = [str(name) for name in wanted if name not in given]
     return ColumnDifference(missing, [str(name) for name in given if name not in wanted])
@@ -81,12 +81,12 @@ def _match_type(values: Any, trained: Any, name: Any, what: object) -> Any:
         return found.astype(kind if whole or kind.kind == "f" else float)
     if isinstance(kind, pd.CategoricalDtype):
         words = all(isinstance(each, str) for each in kind.categories)
-        return (_as_words(values) if words else values).astype(kind)
-    return _as_words(values) if all(isinstance(each, str) for each in trained.dropna()) else values
+        return (as_words(values) if words else values).astype(kind)
+    return as_words(values) if all(isinstance(each, str) for each in trained.dropna()) else values
 
 
-def _as_words(values: Any) -> Any:
-    """Whatever is no gap as text: a category "1" of training may come as 1, beside gaps as 1.0."""
+def as_words(values: Any) -> Any:
+    """Whatever is no gap as text: a category "1" may come as a number, beside gaps as 1.0."""
     return values.astype(object).map(_as_word, na_action="ignore")
 
 

@@ -20,6 +20,7 @@ from memclf.exceptions import OptionError
 if TYPE_CHECKING:
     from memclf.own import Comparison, FittedData
 
+MEASURES = ("accuracy", "balanced_accuracy")
 STYLES = {"memory": "bold green", "stage1": "bold green", "plain": "bold yellow"}
 
 
@@ -141,30 +142,30 @@ def _print_found(found: FittedData, report: Path | None) -> None:
 def make_table(found: Comparison, n: int) -> Table:
     """Contenders with their measures in %, and what the memory classifier has more than each."""
     declines = found.share < 1
-    title = f"accuracy / balanced accuracy in %, of {n:,} cases, each answered by fits without its fold"
+    title = f"{n:,} cases, each answered by fits without its fold; in %"
+    title += f"; answered: the {100 * found.share:.1f} % that the memory classifier answers" if declines else ""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("model", no_wrap=True)
-    table.add_column("all cases", justify="right")
+    heads = ["accuracy", "balanced"]
     if declines:
-        table.add_column("answered", justify="right")
-        table.add_column(f"the {100 * found.share:.1f} % that\nthe memory classifier answers", justify="right")
-    table.add_column("memory classifier minus it\n(95 % interval)", justify="right")
-    differences = found.differences
+        heads += ["coverage", "accuracy,\nanswered", "balanced,\nanswered"]
+    for head in (*heads, "memory classifier minus\nit (95 %): accuracy", "\nbalanced"):
+        table.add_column(head, justify="right", no_wrap=True)
     for row in found.rows:
-        cells = [row["name"], _pair(row, "")]
+        minus = found.differences.get(row["contender"])
+        cells = [row["name"], *_measures(row, "")]
         if declines:
-            cells += [f"{100 * row['coverage']:.1f}", _pair(row, "answered_")]
-        table.add_row(*cells, _difference(differences.get(row["contender"])))
+            cells += [f"{100 * row['coverage']:.1f}", *_measures(row, "answered_")]
+        table.add_row(*cells, *(_difference(minus, name) for name in MEASURES))
     return table
 
 
-def _pair(row: dict[str, Any], key: str) -> str:
-    return " / ".join(f"{100 * row[key + name]['value']:.1f}" for name in ("accuracy", "balanced_accuracy"))
+def _measures(row: dict[str, Any], key: str) -> list[str]:
+    return [f"{100 * row[key + name]['value']:.1f}" for name in MEASURES]
 
 
-def _difference(found: dict[str, Any] | None) -> str:
+def _difference(found: dict[str, Any] | None, name: str) -> str:
     if found is None:
         return ""
-    parts = [found["accuracy"], found["balanced_accuracy"]]
-    shown = [f"{100 * p['value']:+.1f} ({100 * p['low']:+.1f} to {100 * p['high']:+.1f})" for p in parts]
-    return " / ".join(shown)
+    value, low, high = (100 * found[name][part] for part in ("value", "low", "high"))
+    return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"

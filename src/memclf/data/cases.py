@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -156,6 +157,20 @@ class CaseFile:
                 if self.columns.missing:
                     raise DataError(f"{path} has other columns than the training data: {self.columns}")
 
+    @property
+    def identity(self) -> str:
+        """Tells these cases from others: the file with its size and time, and the names of images."""
+        about = self.path.stat()
+        keys = [] if self._images is None else [str(self._images.key(k)) for k in range(len(self._images))]
+        when = [] if self.path.is_dir() else [about.st_size, about.st_mtime_ns]
+        return json.dumps([str(self.path.resolve()), *when, *keys])
+
+    def count_blocks(self, start: int = 0) -> int:
+        """About how many blocks there are from a position on, for a progress bar."""
+        size = ROWS if self._images is None else IMAGES
+        total = self.count if self.count is not None else _count_lines(self.path)
+        return max(1, -(-(total - start) // size))
+
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """Blocks from this position on."""
         if self._images is not None:
@@ -165,3 +180,8 @@ class CaseFile:
             return
         for frame in self._table.blocks(ROWS, start=start, words=_words(self.clf)):
             yield Block(int(frame.index[-1]) + 1, frame.index.tolist(), match_columns(self.clf, frame, self.path))
+
+
+def _count_lines(path: Path) -> int:
+    with open(path, "rb") as file:
+        return sum(part.count(b"\n") for part in iter(lambda: file.read(2**20), b""))

@@ -19,6 +19,7 @@ Kind = Literal["images", "table", "texts"]
 
 DISTINCT = 0.9  # share of different words from which a column names cases instead of describing them
 FEW = 20  # rows; of fewer, words may all be different by chance
+DATE = r"\d{4}-\d{2}-\d{2}"
 LONG = 6  # words that the texts of a column have on average
 
 
@@ -149,7 +150,17 @@ def _as_kind(values: Any, name: Any, path: Path) -> Any:
         )
     if set(map(type, values.dropna())) <= {bool}:
         return values.astype(float)
-    return as_words(values)
+    return _as_dates(as_words(values))
+
+
+def _as_dates(words: Any) -> Any:
+    """Dates, where all words are dates such as 2024-03-31; else the words."""
+    import pandas as pd
+
+    if not words.dropna().str.match(DATE).all():
+        return words
+    found = pd.to_datetime(words, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
+    return words if (found.isna() & words.notna()).any() else found
 
 
 def _is_words(values: Any) -> bool:

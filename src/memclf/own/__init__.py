@@ -2,5 +2,15 @@
 
 from memclf.own.advice import Advice, advise
 from memclf.own.fit import Comparison, FittedData, compare_answers, fit_data
+from memclf.own.predict import Predicted, predict_file
 
-__all__ = ["Advice", "Comparison", "FittedData", "advise", "compare_answers", "fit_data"]
+__all__ = [
+    "Advice",
+    "Comparison",
+    "FittedData",
+    "Predicted",
+    "advise",
+    "compare_answers",
+    "fit_data",
+    "predict_file",
+]

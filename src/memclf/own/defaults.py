@@ -79,7 +79,7 @@ def make_estimator(kind: Kind, name: str | None, seed: int, features: Any = None
 
 
 def make_classifier(
-    n: int, similarity: Any, estimator: Any, *, answer: Any, unknown_rate: float | None, seed: int
+    n: int, similarity: Any, estimator: Any, *, answer: Any, unknown_rate: float | None, start: str, seed: int
 ) -> MemoryClassifier:
     """An unfitted memory classifier for n training cases; without `unknown_rate` it always answers."""
     return MemoryClassifier(
@@ -90,6 +90,7 @@ def make_classifier(
         unknown_rate=unknown_rate,
         fallback="nearest" if unknown_rate is None else "unknown",
         answer=answer,
+        start=start,
         random_state=seed,
         verbose=0,
     )

@@ -17,7 +17,7 @@ from memclf.evaluate import Results, StageOne, Store, evaluate_held_out, keep_an
 from memclf.evaluate.store import BASELINE, CLEAN, ModelId
 from memclf.exceptions import DataError, OptionError
 from memclf.own.advice import MAJORITY, MEMORY, NAMES, STAGE_ONE, Advice, advise, order
-from memclf.own.defaults import make_classifier
+from memclf.own.defaults import NETWORK, make_classifier
 from memclf.own.named import find_estimator, find_similarity
 from memclf.persist import save
 from memclf.persist.folder import check_target
@@ -211,9 +211,10 @@ def _contenders(
         measured = read_spec(features)
     alike = find_similarity(similarity, data.kind, measured)
     plain = find_estimator(estimator, data.kind, seed, measured)
+    start = "global" if data.kind == "images" and estimator in (None, NETWORK) else "fresh"  # one backbone for all
 
     def make_memory(n: int) -> MemoryClassifier:
-        return make_classifier(n, alike, plain, answer=answer, unknown_rate=unknown_rate, seed=seed)
+        return make_classifier(n, alike, plain, answer=answer, unknown_rate=unknown_rate, start=start, seed=seed)
 
     return make_memory, plain
 

@@ -17,7 +17,7 @@ from memclf.classifier.folds import FoldPlan
 from memclf.evaluate import metrics
 from memclf.evaluate.engine import Coder
 from memclf.evaluate.kinds import name_cases
-from memclf.evaluate.store import CLEAN, ModelId, Row, Store
+from memclf.evaluate.store import CLEAN, Cases, ModelId, Row, Store
 from memclf.exceptions import MemoriesWarning
 
 #: Makes an unfitted contender for this number of training cases.
@@ -77,53 +77,43 @@ def evaluate_held_out(
         for name, model in {**fitted, **derive(fitted)}.items():
             answers = model.predict(containers.take(X, held))
             said.setdefault(name, np.full(n, -1))[held] = Coder(model, classes)(answers)
-    held_out = np.unique(np.concatenate([held for _, held in folds]))
-    store = Store()
-    store.put_cases(
-        np.array(name_cases(X))[held_out],
-        np.searchsorted(classes, y)[held_out],
-        classes.tolist(),
-        None if plan.groups is None else plan.groups[held_out],
-    )
+    found = np.unique(np.concatenate([held for _, held in folds]))
+    keys, codes = np.array(name_cases(X)), np.searchsorted(classes, y)
+    together = None if plan.groups is None else plan.groups[found]
+    cases = Cases(keys[found].tolist(), codes[found], classes.tolist(), together)
+    return store_answers({name: answers[found] for name, answers in said.items()}, cases)
+
+
+def store_answers(said: Mapping[str, Array], cases: Cases) -> Store:
+    """A store in memory with the answers of contenders to the same cases.
+
+    Answers are positions in the classes, -1 for unknown.
+    """
+    store, truth = Store(), np.asarray(cases.labels)
+    store.put_cases(cases.keys, truth, cases.classes, cases.groups)
     for name, answers in said.items():
-        _add(store, ModelId(name, seed=0), answers[held_out])
+        selective = metrics.selective_accuracy(truth, answers)
+        row = Row(
+            study="",
+            **ModelId(name, seed=0)._asdict(),
+            **CLEAN._asdict(),
+            n=len(truth),
+            accuracy=metrics.accuracy(truth, answers),
+            balanced_accuracy=metrics.balanced_accuracy(truth, answers),
+            coverage=metrics.coverage(truth, answers),
+            selective_accuracy=None if np.isnan(selective) else selective,
+        )
+        store.add(row, answers)
     return store
 
 
 def keep_answered(store: Store, model: str) -> Store:
     """The same answers, about those cases alone that one contender did not call unknown."""
-    cases, given = store.cases(), store.answers()
+    cases = store.cases()
     if cases is None:
         raise ValueError("the store holds no cases")
-    kept = np.flatnonzero(given[(*ModelId(model, seed=0), *CLEAN)] >= 0)
-    found = Store()
-    found.put_cases(
-        [cases.keys[k] for k in kept],
-        cases.labels[kept],
-        cases.classes,
-        None if cases.groups is None else cases.groups[kept],
-    )
-    for key, answers in given.items():
-        _add(found, ModelId(*key[:4]), answers[kept])
-    return found
-
-
-def _add(store: Store, name: ModelId, answers: Array) -> None:
-    cases = store.cases()
-    truth = np.array([]) if cases is None else cases.labels
-    selective = metrics.selective_accuracy(truth, answers)
-    row = Row(
-        study="",
-        model=name.model,
-        recipe=name.recipe,
-        backbone=name.backbone,
-        seed=int(name.seed or 0),
-        corruption=CLEAN.corruption,
-        severity=CLEAN.severity,
-        n=len(truth),
-        accuracy=metrics.accuracy(truth, answers),
-        balanced_accuracy=metrics.balanced_accuracy(truth, answers),
-        coverage=metrics.coverage(truth, answers),
-        selective_accuracy=None if np.isnan(selective) else selective,
-    )
-    store.add(row, answers)
+    said = {key[0]: answers for key, answers in store.answers().items()}
+    kept = np.flatnonzero(said[model] >= 0)
+    together = None if cases.groups is None else cases.groups[kept]
+    fewer = Cases([cases.keys[k] for k in kept], cases.labels[kept], cases.classes, together)
+    return store_answers({name: answers[kept] for name, answers in said.items()}, fewer)

@@ -17,7 +17,7 @@ NAMES = {
     STAGE_ONE: "stage 1 alone",
     MEMORY: "memory classifier",
 }
-KEPT = "The memory classifier is saved all the same: it shows the remembered case behind every answer"
+KEPT = "The memory classifier is saved all the same: it shows the remembered case behind every answer, and says unknown"
 
 Use = Literal["memory", "plain", "stage1"]
 
@@ -61,8 +61,8 @@ def _say_plain(gain: Interval, fair: Interval, of: str) -> str:
         worse, what = (gain, "accuracy") if gain.high < 0 else (fair, "balanced accuracy")
         return f"Use the plain model: in {what} the memory classifier is surely worse{of}, by {_points(worse)}."
     return (
-        f"Use the plain model: it is cheaper, and that the memory classifier differs from it{of} by {_points(gain)} in "
-        "accuracy may be chance."
+        f"Use the plain model: it is cheaper, and the memory classifier is not surely better{of}: {_points(gain)} in "
+        "accuracy."
     )
 
 

@@ -35,6 +35,7 @@ MEANINGS = [
     ),
     ("accuracy", "Share of the cases that are answered rightly; unknown counts as an error."),
     ("balanced accuracy", "The mean over the classes of the share that is answered rightly."),
+    ("answered cases", "Those that the memory classifier does not call unknown; all models are compared on them."),
     ("held out", "Five times a fifth of the cases was left out of the fit and answered; groups stay together."),
 ]
 
@@ -83,7 +84,7 @@ def make_table(found: FittedData) -> Table:
     compared = found.comparison
     declines = compared.share < 1
     both = ("accuracy", "balanced_accuracy")
-    groups = {"": "All cases"} | ({"answered_": "Those that the memory classifier answers"} if declines else {})
+    groups = {"": "All cases"} | ({"answered_": "Answered cases"} if declines else {})
     columns = [Column("Model")]
     columns += [Column(name, group) for group in groups.values() for name in ("Accuracy", "Balanced")]
     columns += [Column("Answered")] if declines else []

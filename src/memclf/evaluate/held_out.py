@@ -18,7 +18,6 @@ from memclf.evaluate import metrics
 from memclf.evaluate.engine import Coder
 from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.store import CLEAN, Cases, ModelId, Row, Store
-from memclf.exceptions import MemoriesWarning
 
 #: Makes an unfitted contender for this number of training cases.
 Make = Callable[[int], Any]
@@ -72,7 +71,7 @@ def evaluate_held_out(
                 {} if plan.groups is None or not isinstance(model, MemoryClassifier) else {"groups": plan.groups[rest]}
             )
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", MemoriesWarning)  # the fit on all cases says it, once
+                warnings.simplefilter("ignore", UserWarning)  # the fit on all cases says it once, not once per fold
                 fitted[name] = model.fit(containers.take(X, rest), y[rest], **extra)
         for name, model in {**fitted, **derive(fitted)}.items():
             answers = model.predict(containers.take(X, held))

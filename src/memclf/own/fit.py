@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,9 @@ def fit_data(
     cases = data.cases.remembered() if data.kind == "images" else data.cases  # described once for all folds
     extra = {} if data.groups is None else {"groups": data.groups}
     say(f"fitting on all {len(data.target):,} cases", verbose)
-    clf = make_memory(len(data.target)).fit(cases, data.target, **extra)
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always", UserWarning)
+        clf = make_memory(len(data.target)).fit(cases, data.target, **extra)
     model = None if out is None else save(clf, out)
     store = evaluate_held_out(
         {
@@ -170,7 +173,8 @@ def fit_data(
         random_state=seed,
         verbose=verbose,
     )
-    return FittedData(clf, data, compare_answers(store), model)
+    notes = dict.fromkeys((*data.notes, *(f"Note: {each.message}" for each in raised)))
+    return FittedData(clf, replace(data, notes=tuple(notes)), compare_answers(store), model)
 
 
 def compare_answers(store: Store) -> Comparison:
@@ -195,8 +199,8 @@ def _contenders(
     seed: int,
 ) -> tuple[Any, Any]:
     """A function that makes the memory classifier for n cases, and the plain model."""
-    if data.kind == "texts" and (similarity is None or estimator is None):
-        raise DataError(f"{data.path} {TEXTS}; or give --similarity and --estimator as module:object of your own")
+    if data.kind == "texts":
+        raise DataError(f"{data.path} {TEXTS}")
     measured = None
     if features is not None:
         if data.kind != "images" or similarity is not None:

@@ -83,7 +83,7 @@ def _say_gain(gain: Interval, fair: Interval) -> str:
         return f"is surely better than the plain model, by {_points(gain)} in accuracy"
     if fair.low > 0:
         said = f"is surely better than the plain model in balanced accuracy, by {_points(fair)}"
-        return f"{said}, and in accuracy not surely worse ({_points(gain)})"
+        return f"{said}, and not surely worse in accuracy: {_points(gain)}"
     return f"may be as good as the best, and the plain model is surely not (difference of these two: {_points(gain)})"
 
 

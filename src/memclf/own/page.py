@@ -35,6 +35,7 @@ MEANINGS = [
     ),
     ("accuracy", "Share of the cases that are answered rightly; unknown counts as an error."),
     ("balanced accuracy", "The mean over the classes of the share that is answered rightly."),
+    ("coverage", "Share of the cases that get an answer; the others are called unknown."),
     ("answered cases", "Those that the memory classifier does not call unknown; all models are compared on them."),
     ("held out", "Five times a fifth of the cases was left out of the fit and answered; groups stay together."),
 ]
@@ -87,7 +88,7 @@ def make_table(found: FittedData) -> Table:
     groups = {"": "All cases"} | ({"answered_": "Answered cases"} if declines else {})
     columns = [Column("Model")]
     columns += [Column(name, group) for group in groups.values() for name in ("Accuracy", "Balanced")]
-    columns += [Column("Answered")] if declines else []
+    columns += [Column("Coverage")] if declines else []
     columns += [Column(name, "Memory classifier minus it") for name in ("Accuracy", "Balanced")]
     rows: list[list[Cell]] = []
     for row in compared.rows:

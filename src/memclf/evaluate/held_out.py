@@ -36,7 +36,7 @@ def evaluate_held_out(
     random_state: int = 0,
     verbose: int | None = None,
 ) -> Store:
-    """Fit contenders without each fold in turn, let them answer it, and store all answers as one test set.
+    """Let contenders answer every case by fits that did not see it, and store the answers.
 
     The folds are the same for all contenders, so that differences are paired. Intervals do not know that the fits share
     training cases: they are for these cases answered by such fits.

@@ -1,4 +1,4 @@
-"""Defaults for a user's data: similarity, plain model and memory classifier for tables and images.
+"""Defaults for a user's data: similarity, plain model and memory classifier.
 
 What they rest on: a forest of 60 trees is the plain model of docs/earn.md and the estimator of its memory classifiers,
 which have 1.2 times the root of n memories and classifiers of their own from 50 cases on. Of images, ready
@@ -8,6 +8,7 @@ measurements are compared by rank, since a tree on them never says unknown (docs
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -25,7 +26,7 @@ LEAST = 50  # cases of a cluster with a classifier of its own
 CATEGORIES = 30  # columns that one column of words becomes at most; rare words share one
 IMAGE_SIZE = 224
 EPOCHS = 50  # of a head on frozen embeddings, which cost next to nothing
-COUNTED = ("dark", "bright", "red", "yellow")
+SPEC = Path(__file__).with_name("images.yaml")
 
 #: Plain classifiers of rows of numbers, by the names that --estimator takes.
 CLASSIFIERS: dict[str, Callable[[int], Any]] = {
@@ -48,13 +49,10 @@ def make_encoder() -> Any:
 
 
 def make_measurements() -> Any:
-    """Ready measurements of the foreground: colour, shape, texture, spots, places, sharpness."""
-    from memclf.vision.features import ColourOf, CountOf, Measurements, PlaceOf, ShapeOf, SharpnessOf, TextureOf
+    """All ready measurements of the foreground: the SPEC beside this file."""
+    from memclf.vision.features import read_spec
 
-    of = "foreground"
-    spots = [CountOf(of, kind=kind) for kind in COUNTED]
-    places = [PlaceOf(of, part=part) for part in ("darkest", "reddest")]
-    return Measurements([ColourOf(of), ShapeOf(of), TextureOf(of), *spots, *places, SharpnessOf(of)])
+    return read_spec(SPEC)
 
 
 def make_similarity(kind: Kind, features: Any = None) -> Any:
@@ -81,7 +79,7 @@ def make_estimator(kind: Kind, name: str | None, seed: int, features: Any = None
 def make_classifier(
     n: int, similarity: Any, estimator: Any, *, answer: Any, unknown_rate: float | None, start: str, seed: int
 ) -> MemoryClassifier:
-    """An unfitted memory classifier for n training cases; without `unknown_rate` it always answers."""
+    """An unfitted memory classifier for n cases; without `unknown_rate` it always answers."""
     return MemoryClassifier(
         similarity,
         estimator,

@@ -1,4 +1,4 @@
-"""From a user's data to a fitted memory classifier, and an honest comparison with a plain model."""
+"""From a user's data to a memory classifier, and an honest comparison with a plain model."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def fit_data(
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
-    """Fit a memory classifier on a user's data, and compare it with a plain model on held-out folds.
+    """Fit a memory classifier on a user's data, and compare it with a plain model.
 
     Parameters
     ----------

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import sys
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from memclf.data.training import Kind
 from memclf.exceptions import OptionError
 from memclf.own.defaults import CLASSIFIERS, NETWORK, make_encoder, make_estimator, make_measurements, make_similarity
 from memclf.similarity import REGISTRY as SIMILARITIES
-from memclf.similarity import GowerSimilarity, Similarity
-
-NEED_MORE = ("FunctionSimilarity", "Precomputed", "CombinedSimilarity", "JudgedSimilarity", "RandomSimilarity")
 
 
 def find_similarity(asked: str | None, kind: Kind, features: Any = None) -> Any:
@@ -24,14 +24,22 @@ def find_similarity(asked: str | None, kind: Kind, features: Any = None) -> Any:
         return make_similarity(kind, features)
     if ":" in asked:
         return import_object(asked, "--similarity")
-    names = {name.removesuffix("Similarity").lower(): name for name in SIMILARITIES if name not in NEED_MORE}
-    name = names.get(asked.lower().removesuffix("similarity"))
-    if name is None:
+    names = {
+        name.removesuffix("Similarity").lower(): made for name, made in SIMILARITIES.items() if _needs_nothing(made)
+    }
+    made = names.get(asked.lower().removesuffix("similarity"))
+    if made is None:
         raise OptionError(_unknown("--similarity", asked, names))
-    made: type[Similarity] = SIMILARITIES[name]
     if kind == "images":
         return made(features=make_measurements())
-    return made() if made is GowerSimilarity else made(features=make_encoder())
+    usual = make_similarity(kind)  # which takes columns as they are; others compare numbers
+    return usual if isinstance(usual, made) else made(features=make_encoder())
+
+
+def _needs_nothing(made: type[Any]) -> bool:
+    """Whether a similarity compares features, and can be made without arguments."""
+    parameters = inspect.signature(made).parameters
+    return "features" in parameters and all(each.default is not each.empty for each in parameters.values())
 
 
 def find_estimator(asked: str | None, kind: Kind, seed: int, features: Any = None) -> Any:
@@ -45,7 +53,7 @@ def find_estimator(asked: str | None, kind: Kind, seed: int, features: Any = Non
 
 
 def import_object(asked: str, option: str) -> Any:
-    """What module:object names; a class, or for --estimator a function, is called without arguments.
+    """What module:object names; classes, and functions that make an estimator, are called.
 
     The module may lie in the working folder. Only a user's own words reach this function: what a model folder names is
     imported by `memclf.load`, if the caller trusts it.
@@ -63,7 +71,9 @@ def import_object(asked: str, option: str) -> Any:
         raise OptionError(f"{option} {asked}: module {module!r} has no {name!r}") from error
     finally:
         sys.path.remove(here)
-    makes = isinstance(found, type) or (option == "--estimator" and not hasattr(found, "fit") and callable(found))
+    makes = isinstance(found, type) or (
+        option == "--estimator" and not isinstance(found, BaseEstimator) and callable(found)
+    )
     return found() if makes else found
 
 

@@ -1,4 +1,4 @@
-"""A file of answers that grows beside its final name, survives interruptions, and appears whole."""
+"""A file of answers that grows beside its final name and appears when it is whole."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GROUP = 65536  # rows of a row group
 
 @dataclass(frozen=True)
 class State:
-    """How far the answers are: cases that are done, bytes that count, rows, and what was skipped."""
+    """How far the answers are: cases done, bytes that count, rows, and what was skipped."""
 
     what: str
     done: int = 0

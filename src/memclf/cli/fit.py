@@ -130,6 +130,8 @@ def _print_found(found: FittedData, report: Path | None) -> None:
     for line in (*found.data.notes, *found.data.broken):
         console.print(Text(as_line(line)), style="dim", soft_wrap=True)
     console.print(make_table(found.comparison, len(found.data.target)))
+    for line in say_differences(found.comparison):
+        console.print(Text(line), soft_wrap=True)
     advice = found.comparison.advice
     console.print(Text(advice.sentence, style=STYLES[advice.use]), soft_wrap=True)
     if advice.more:
@@ -140,32 +142,40 @@ def _print_found(found: FittedData, report: Path | None) -> None:
 
 
 def make_table(found: Comparison, n: int) -> Table:
-    """Contenders with their measures in %, and what the memory classifier has more than each."""
+    """Contenders with their measures in %."""
     declines = found.share < 1
     title = f"{n:,} cases, each answered by fits without its fold; in %"
-    title += f"; answered: the {100 * found.share:.1f} % that the memory classifier answers" if declines else ""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("model", no_wrap=True)
     heads = ["accuracy", "balanced"]
     if declines:
         heads += ["coverage", "accuracy,\nanswered", "balanced,\nanswered"]
-    for head in (*heads, "memory classifier minus\nit (95 %): accuracy", "\nbalanced"):
+    for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for row in found.rows:
-        minus = found.differences.get(row["contender"])
         cells = [row["name"], *_measures(row, "")]
         if declines:
             cells += [f"{100 * row['coverage']:.1f}", *_measures(row, "answered_")]
-        table.add_row(*cells, *(_difference(minus, name) for name in MEASURES))
+        table.add_row(*cells)
     return table
+
+
+def say_differences(found: Comparison) -> list[str]:
+    """What the memory classifier has more than the plain model and stage 1, with intervals."""
+    where = f", on the {100 * found.share:.1f} % that it answers" if found.share < 1 else ""
+    lines = [f"memory classifier minus another{where}, in points (95 % interval):"]
+    for row in found.rows:
+        minus = found.differences.get(row["contender"])
+        if minus is not None and row["contender"] != "majority":
+            shown = ", ".join(f"{name.removesuffix('_accuracy')} {_show(minus[name])}" for name in MEASURES)
+            lines.append(f"  minus {row['name']}: {shown}")
+    return lines
 
 
 def _measures(row: dict[str, Any], key: str) -> list[str]:
     return [f"{100 * row[key + name]['value']:.1f}" for name in MEASURES]
 
 
-def _difference(found: dict[str, Any] | None, name: str) -> str:
-    if found is None:
-        return ""
-    value, low, high = (100 * found[name][part] for part in ("value", "low", "high"))
+def _show(found: dict[str, float]) -> str:
+    value, low, high = (100 * found[part] for part in ("value", "low", "high"))
     return f"{value:+.1f} ({low:+.1f} to {high:+.1f})"

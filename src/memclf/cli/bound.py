@@ -52,7 +52,7 @@ def bound(
 ) -> None:
     """Show what theory promises for a saved classifier: how many new cases are wrong at most."""
     from memclf.classifier import MemoryClassifier
-    from memclf.cli.read_data import read_cases
+    from memclf.data import read_cases
     from memclf.persist import load
 
     with exit_on_error(OSError, TypeError, ValueError):

@@ -17,6 +17,16 @@ from memclf.cli.output import join_lines
 
 #: Name of a command -> its module, its function, and the first sentence of its help.
 COMMANDS = {
+    "fit": (
+        "memclf.cli.fit",
+        "fit",
+        "Fit a memory classifier on your own data, and say whether it beats a plain model.",
+    ),
+    "predict": (
+        "memclf.cli.predict",
+        "predict",
+        "Answer all cases of a file or folder with a saved model, and write the answers to a file.",
+    ),
     "study": ("memclf.cli.study", "study", "Run a case study and write a report with every number beside the paper's."),
     "report": ("memclf.cli.study", "report", "Build the report of a run again, from what its folder holds."),
     "compare": (

@@ -27,7 +27,7 @@ from memclf.classifier.edit import Editable
 from memclf.classifier.fit import FitSettings, FittedParts, Seeds, TrainingData, fit_once, give_probabilities
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.former import Former
-from memclf.classifier.held_out import FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
+from memclf.classifier.held_out import Distances, FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
 from memclf.classifier.lead import measure_lead
 from memclf.classifier.training import Edits, Training
 from memclf.explain import Explanations, explain_answers
@@ -157,6 +157,9 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         What the search did.
     bound_ : Bound or None
         Set it to ``generalization_bound(clf, X, y)``: explanations show it, and `memclf.save` keeps it.
+    distances_ : Distances or None
+        With `unknown_rate`: how far held-out training cases are from the memories, which `measure_drift` compares new
+        cases with.
     search_curve_ : SearchCurve or None
         With ``n_memories="auto"``: what each number of memories gave on held-out cases.
     training_ : Training or None
@@ -200,6 +203,7 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     similarity_: Any
     search_result_: MemorySearchResult
     bound_: Any
+    distances_: Distances | None
     search_curve_: SearchCurve | None
 
     def __init__(
@@ -306,8 +310,9 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         fit = FoldedFit(settings, data, plan, parts, seeds.folds, square)
         if settings.answer.learns:
             learn_answer(fit)
+        self.distances_ = None
         if self.unknown_rate is not None:
-            distances = measure_distances(fit)
+            self.distances_ = distances = measure_distances(fit)
             share = parts.answer.strange_share
             found = find_conformal_thresholds(distances, float(self.unknown_rate), share, float(self.min_trust))
             parts = replace(parts, thresholds=found[0])

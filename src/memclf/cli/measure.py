@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from memclf.cli.output import as_line, as_markup, exit_on_error, fail
+from memclf.cli.output import as_line, as_markup, check_folder_of, exit_on_error, fail
 
 if TYPE_CHECKING:
     from memclf.evaluate.inspection import FeatureInspection
@@ -47,6 +47,10 @@ def measure(
 
     At most 200 images are measured as they are and changed a little, 40 of them under each corruption. What --words
     prints is a SPEC with all measurements and their options.
+
+    Examples:
+        memclf measure --words > spec.yaml
+        memclf measure photos/ --features spec.yaml --report measured.html
     """
     if words:
         with exit_on_error():
@@ -61,9 +65,7 @@ def measure(
         from memclf.evaluate.inspection import inspect_features
         from memclf.vision.features import read_spec
 
-        for file in (report, json_file):
-            if file is not None and not file.absolute().parent.is_dir():
-                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        check_folder_of(report, json_file)
         if report is not None:
             from memclf.report.page import require
 

@@ -122,7 +122,7 @@ def _read_table(clf: Any, table: TableFile, label: str | None) -> tuple[Any, Arr
 
 
 def _drop_label(clf: Any, frame: Any) -> Any:
-    """The frame without labels, where a classifier of unnamed columns would take them for numbers."""
+    """The frame without labels, which an array of numbers would take for one of them."""
     if containers.is_table(clf.memories_) or frame.shape[1] != np.shape(clf.memories_)[1] + 1:
         return frame
     return frame.drop(columns=[name for name in LABELS if name in frame.columns][:1])

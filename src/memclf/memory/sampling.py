@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.cases import containers, distinct
 from memclf.memory.blocks import Blocks
 
 
@@ -42,7 +41,7 @@ class Population:
         counted = np.flatnonzero(weights)
         keys = blocks.keys()
         if keys is None:
-            first, group = distinct(containers.take(blocks.data, counted))
+            first, group = blocks.distinct(counted)
             return cls(
                 counted[first], np.bincount(group, weights[counted]), np.random.default_rng(0).random(len(first))
             )
@@ -55,6 +54,14 @@ class Population:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def mask(self, n: int) -> Array | None:
+        """Whether each of all n cases is one of these; None if all are."""
+        if len(self) == n:
+            return None
+        mask = np.zeros(n, dtype=bool)
+        mask[self.rows] = True
+        return mask
 
     def restrict(self, keep: Array) -> Population:
         """Some of the cases."""

@@ -7,14 +7,15 @@ case. Memories that later ones have made superfluous are dropped.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from memclf._numbers import Array, reaches
+from memclf._numbers import Array
 from memclf.cases import distinct
 from memclf.memory import cover as covers
-from memclf.memory.blocks import Blocks
+from memclf.memory import passes
+from memclf.memory.blocks import Blocks, Kept
 from memclf.memory.sampling import Population
 
 TOGETHER = 64  # memories whose cases are held at once, one bit each
@@ -25,7 +26,8 @@ def wide_cover(
 ) -> Array:
     """Rows of memories such that every case is within the threshold of one."""
     memories = np.zeros(0, dtype=np.intp)
-    left = population
+    left, is_counted = population, blocks.split(population.mask(blocks.n))
+    is_left = is_counted
     while len(left):
         rows = left.draw(sample, rng).rows
         rows = rows[distinct(blocks.take(rows))[0]]  # in an order that depends on the descriptions alone
@@ -35,69 +37,49 @@ def wide_cover(
         else:
             found = covers.random_cover(columns, threshold, rng)
         blocks.n_evaluations += columns.n_evaluations
-        memories = np.concatenate([memories, rows[found]])
-        is_left = np.zeros(blocks.n, dtype=bool)
-        is_left[left.rows] = True
-        is_left[rows] = False  # a case that covers itself is covered, whatever the threshold
-        _strike_out(blocks, is_left, rows[found], threshold)
-        left = left.restrict(is_left[left.rows])
-    return _needed(blocks, population, memories, threshold)
+        new = rows[found]
+        memories = np.concatenate([memories, new])
+        work = partial(passes.strike_out, blocks.similarity, blocks.take(new), new, rows, threshold)
+        is_left, told = blocks.keep(work, is_left)
+        blocks.n_evaluations += sum(compared for compared, _ in told) * len(new)
+        remaining = np.zeros(blocks.n, dtype=bool)
+        remaining[np.concatenate([some for _, some in told])] = True
+        left = left.restrict(remaining[left.rows])
+    return _needed(blocks, is_counted, memories, threshold)
 
 
-def _strike_out(blocks: Blocks, is_left: Array, memories: Array, threshold: float) -> None:
-    """Mark the cases that these memories cover as covered."""
-    M = blocks.take(memories)
-
-    def work(part: slice, Z: Any) -> int:
-        positions = np.flatnonzero(is_left[part])
-        if len(positions):
-            rows = positions + part.start
-            best = blocks.nearest(M, blocks.pick(Z, positions), memories, rows).best
-            is_left[rows[reaches(best, threshold)]] = False
-        return len(positions)
-
-    blocks.n_evaluations += sum(blocks.map(work)) * len(memories)
-
-
-def _needed(blocks: Blocks, population: Population, memories: Array, threshold: float) -> Array:
+def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float) -> Array:
     """The memories without those whose cases others cover; the smallest covers go first."""
-    times = np.zeros(blocks.n, dtype=np.int32)
-    sizes = np.concatenate([_covered(blocks, some, threshold, times)[1] for some in _parts(memories)])
+    times, sizes = None, []
+    for some in _parts(memories):
+        work = partial(passes.count_covers, blocks.similarity, blocks.take(some), some, threshold)
+        times, told = blocks.keep(work, times)
+        sizes.append(np.sum(told, axis=0))
     keep = np.ones(len(memories), dtype=bool)
-    is_counted = np.zeros(blocks.n, dtype=bool)
-    is_counted[population.rows] = True
-    order = np.argsort(sizes, kind="stable")
-    for some in _parts(order):
-        bits, _ = _covered(blocks, memories[some], threshold, None)
-        for j, k in enumerate(some):
-            mine = np.flatnonzero((bits >> np.uint64(j)) & np.uint64(1) & is_counted)
-            mine = np.union1d(mine, memories[k])
-            if (times[mine] > 1).all():
-                times[mine] -= 1
-                keep[k] = False
+    before, dropped = None, np.uint64(0)
+    for some in _parts(np.argsort(np.concatenate(sizes), kind="stable")):
+        rows = memories[some]
+        work = partial(passes.find_bits, blocks.similarity, blocks.take(rows), rows, threshold, dropped)
+        before, patterns = blocks.keep(work, times, before, is_counted)
+        drop = _superfluous(np.unique(np.concatenate(patterns)), len(some))
+        keep[some[drop]] = False
+        dropped = np.bitwise_or.reduce(np.uint64(1) << np.flatnonzero(drop).astype(np.uint64), initial=np.uint64(0))
+    blocks.n_evaluations += 2 * blocks.n * len(memories)
     return memories[keep]
+
+
+def _superfluous(patterns: Array, n: int) -> Array:
+    """Which of n memories can go one after the other; each pattern has the bits of all that cover a case."""
+    covers_of = (patterns[:, None] >> np.arange(n, dtype=np.uint64)) & np.uint64(1) == 1
+    times = covers_of.sum(axis=1)
+    drop = np.zeros(n, dtype=bool)
+    for j in range(n):
+        mine = covers_of[:, j]
+        if (times[mine] > 1).all():
+            times[mine] -= 1
+            drop[j] = True
+    return drop
 
 
 def _parts(memories: Array) -> list[Array]:
     return [memories[start : start + TOGETHER] for start in range(0, len(memories), TOGETHER)]
-
-
-def _covered(blocks: Blocks, memories: Array, threshold: float, times: Array | None) -> tuple[Array, Array]:
-    """For every case one bit per memory that covers it, and how many cases each covers."""
-    M = blocks.take(memories)
-    bits = np.zeros(blocks.n, dtype=np.uint64)
-    value = np.uint64(1) << np.arange(len(memories), dtype=np.uint64)
-
-    def work(part: slice, Z: Any) -> Array:
-        rows = np.arange(part.start, part.stop)
-        covered = reaches(blocks.compare(M, Z, memories, rows), threshold)
-        inside = np.flatnonzero((memories >= part.start) & (memories < part.stop))
-        covered[inside, memories[inside] - part.start] = True
-        bits[part] = value @ covered
-        if times is not None:
-            times[part] += covered.sum(axis=0, dtype=np.int32)
-        return covered.sum(axis=1)
-
-    sizes = np.sum(blocks.map(work), axis=0)
-    blocks.n_evaluations += blocks.n * len(memories)
-    return bits, sizes

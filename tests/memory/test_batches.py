@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 
 from memclf import MemorySelector, load, save, select_memories
 from memclf.exceptions import CoverageError
-from memclf.memory import batches, blocks, passes, search, selector
+from memclf.memory import batches, blocks, describing, passes, search
 from memclf.similarity import CosineSimilarity, FunctionSimilarity, RBFSimilarity
 from oracles import objective
 
@@ -16,8 +16,8 @@ from oracles import objective
 @pytest.fixture
 def few_are_many(monkeypatch):
     monkeypatch.setattr(search, "EXACT_CASES", 300)
-    monkeypatch.setattr(selector, "EXACT_CASES", 300)
-    monkeypatch.setattr(selector, "SAMPLE_TO_FIT", 200)
+    monkeypatch.setattr(describing, "EXACT_CASES", 300)
+    monkeypatch.setattr(describing, "SAMPLE_TO_FIT", 200)
     monkeypatch.setattr(blocks, "SAMPLE", 250)
     monkeypatch.setattr(blocks, "SAMPLE_OF_A_FUNCTION", 150)
     monkeypatch.setattr(blocks, "PER_MEMORY", 5)

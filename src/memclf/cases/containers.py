@@ -132,6 +132,8 @@ def stack(parts: list[Any]) -> Any:
         import pandas as pd
 
         return pd.concat(parts)
+    if all(isinstance(part, list) for part in parts):
+        return [case for part in parts for case in part]
     return np.concatenate([np.asarray(part) for part in parts])
 
 

@@ -38,19 +38,14 @@ class Population:
     @classmethod
     def merged(cls, blocks: Blocks, weights: Array) -> Population:
         """All cases of `blocks` but those of weight 0; those with the same description are one."""
-        counted = np.flatnonzero(weights)
         keys = blocks.keys()
         if keys is None:
+            counted = np.flatnonzero(weights)
             first, group = blocks.distinct(counted)
             return cls(
                 counted[first], np.bincount(group, weights[counted]), np.random.default_rng(0).random(len(first))
             )
-        keys = keys[counted]
-        ordered = np.sort(keys)
-        if (ordered[1:] != ordered[:-1]).all():
-            return cls(counted, weights[counted], _between_0_and_1(keys))
-        unique, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        return cls(counted[first], np.bincount(group, weights[counted]), _between_0_and_1(unique))
+        return merge_keys(keys, weights)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -79,6 +74,17 @@ class Population:
         limit, chosen = race[chosen[-1]], chosen[:-1]
         weights = self.weights[chosen]
         return Batch(self.rows[chosen], weights / -np.expm1(-weights * limit))
+
+
+def merge_keys(keys: Array, weights: Array) -> Population:
+    """The cases of positive weight with keys of their content; those with the same key are one."""
+    counted = np.flatnonzero(weights)
+    keys = keys[counted]
+    ordered = np.sort(keys)
+    if (ordered[1:] != ordered[:-1]).all():
+        return Population(counted, weights[counted], _between_0_and_1(keys))
+    unique, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return Population(counted[first], np.bincount(group, weights[counted]), _between_0_and_1(unique))
 
 
 def _between_0_and_1(keys: Array) -> Array:

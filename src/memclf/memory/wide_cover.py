@@ -59,8 +59,8 @@ def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float)
     before, dropped = None, np.uint64(0)
     for some in _parts(np.argsort(np.concatenate(sizes), kind="stable")):
         rows = memories[some]
-        work = partial(passes.find_bits, blocks.similarity, blocks.take(rows), rows, threshold, dropped)
-        before, patterns = blocks.keep(work, times, before, is_counted)
+        look = partial(passes.find_bits, blocks.similarity, blocks.take(rows), rows, threshold, dropped)
+        before, patterns = blocks.keep(look, times, before, is_counted)
         drop = _superfluous(np.unique(np.concatenate(patterns)), len(some))
         keep[some[drop]] = False
         dropped = np.bitwise_or.reduce(np.uint64(1) << np.flatnonzero(drop).astype(np.uint64), initial=np.uint64(0))

@@ -31,6 +31,7 @@ from memclf.memory.passes import Witnesses, by_cluster, largest
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Batch, Population
 from memclf.memory.wide_cover import wide_cover
+from memclf.memory.wishes import NONE, Places, find_places
 
 GREEDY_SAMPLE = 4_000  # cases of the first cover
 FEW_WITNESSES, MANY_WITNESSES = 48, 1024  # of a cluster, for all its cases and for the best of them
@@ -53,6 +54,7 @@ class BatchSearch:
         enforce: bool,
         max_swaps: int | None,
         rng: np.random.Generator,
+        places: Places | None = None,
     ):
         self.blocks = blocks
         self.weights = weights
@@ -62,11 +64,16 @@ class BatchSearch:
         self.max_swaps = max_swaps
         self.rng = rng
         self.population = population
-        self.memories = np.zeros(0, dtype=np.intp)
+        self.places = Places.none(blocks.n) if places is None else places  # by rows
+        self.excused = NONE  # rows of cases that no allowed case covers
+        self.memories = NONE  # the pinned ones first
         self.found: Any = None
         self.objectives: list[float] = []
         self.n_candidates = 0
-        self._is_first = blocks.split(population.mask(blocks.n))
+        may = population.mask(blocks.n)
+        if not self.places.allowed.all():
+            may = self.places.allowed if may is None else may & self.places.allowed
+        self._may = blocks.split(may)  # of every case whether it may be a memory
         self._weights = blocks.split(None if (weights == 1).all() else weights)
 
     def run(self, verbose: int | None = None) -> MemorySearchResult:
@@ -84,11 +91,14 @@ class BatchSearch:
     def _start(self) -> None:
         if self.n_memories is None or self.enforce:
             q = self.n_memories
-            memories = wide_cover(self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng)
+            memories, self.excused = wide_cover(
+                self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng, self.places
+            )
             self.memories = memories if q is None else self._fill(memories[:q], q)
         else:
             batch = self.population.draw(self._size(self.n_memories), self.rng)
-            search, rows = self._on(batch, np.zeros(0, dtype=np.intp), self.n_memories)
+            search, rows = self._on(batch, self.places.given, self.n_memories)
+            search.places = self.places.restrict(rows)
             found, history = search.run(1, self.rng, 0)
             self._count(search, history[0])
             self.memories = rows[found]
@@ -103,9 +113,7 @@ class BatchSearch:
         batch = self.population.draw(self._size(q), self.rng)
         candidates = np.concatenate([rows for rows, _ in self._candidates(self._by_cluster(batch))])
         search, rows = self._on(batch, np.union1d(candidates, self.memories), q)
-        places = np.argsort(rows)
-        start = places[np.searchsorted(rows, self.memories, sorter=places)]
-        found, record = search.improve(start, self.rng, swaps=True)
+        found, record = search.improve(find_places(rows, self.memories), self.rng, swaps=True)
         self._count(search, record)
         return rows[found]
 
@@ -120,7 +128,7 @@ class BatchSearch:
         cases, seen = self._described(candidates), self._described([each.rows for each in witnesses])
         moved = self.memories.copy()
         for k, rows in enumerate(candidates):
-            if len(rows):
+            if len(rows) and k >= len(self.places.pinned):
                 worth = passes.measure_worth(self.blocks.similarity, cases[k], rows, seen[k], witnesses[k])
                 self.blocks.n_evaluations += len(rows) * len(witnesses[k].rows)
                 self.n_candidates += len(rows)
@@ -166,14 +174,17 @@ class BatchSearch:
         order = distinct(self.blocks.take(rows))[0]  # depends on the descriptions alone
         columns = self.blocks.columns(rows[order])
         swaps = default_swaps(columns, q) if self.max_swaps is None else self.max_swaps
-        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps), rows[order]
+        places = self.places.without_start.restrict(rows[order])
+        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps, places), rows[order]
 
     def _fill(self, memories: Array, q: int) -> Array:
         """As many memories more as are missing."""
         batch = self.population.draw(self._size(q), self.rng)
         search, rows = self._on(batch, memories, q)
         given = np.flatnonzero(np.isin(rows, memories))
-        found = covers.spread(search.columns, q, search.weights, self.rng, given=given)
+        pinned = search.places.pinned
+        given = np.concatenate([pinned, given[~np.isin(given, pinned)]])
+        found = covers.spread(search.columns, q, search.weights, self.rng, given, search.places.allowed)
         self.blocks.n_evaluations += search.columns.n_evaluations
         return rows[found]
 
@@ -191,7 +202,7 @@ class BatchSearch:
         few = [each.first(FEW_WITNESSES) for each in witnesses]
         described = self._described([each.rows for each in few])
         work = partial(passes.judge_members, self.blocks.similarity, few, described, CANDIDATES)
-        told = self.blocks.map(work, self.found.kept, self._is_first)
+        told = self.blocks.map(work, self.found.kept, self._may)
         rows: list[list[Array]] = [[np.zeros(0, dtype=np.intp)] for _ in range(q)]
         worth: list[list[Array]] = [[np.zeros(0)] for _ in range(q)]
         for k, some, values in (each for block in told for each in block):
@@ -219,9 +230,11 @@ class BatchSearch:
         self.n_candidates += record.n_candidates
 
     def _result(self) -> MemorySearchResult:
-        """Memories that stand for most cases first."""
+        """The pinned memories, then the others, those that stand for most cases first."""
         q, found = len(self.memories), self.found
         order = np.lexsort((self.memories, -np.round(found.stands_for / rounding(self.weights))))
+        pinned = np.arange(len(self.places.pinned))
+        order = np.concatenate([pinned, order[~np.isin(order, pinned)]])
         memories = self.memories[order]
         number = np.empty(q, dtype=np.intp)
         number[order] = np.arange(q)

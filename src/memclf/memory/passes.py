@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memclf._numbers import TOLERANCE, Array, reaches
+from memclf._numbers import TOLERANCE, Array, first_best, reaches
 from memclf.cases import containers
 from memclf.cases.distinct import content_keys
 from memclf.similarity.base import compared, nearest_two
@@ -75,11 +75,11 @@ def judge_members(
     part: slice,
     Z: Any,
     found: Located,
-    is_first: Array | None,
+    may: Array | None,
 ) -> list[tuple[int, Array, Array]]:
     """Of each cluster the cases of a block that are best for its witnesses: number, rows, worth."""
     q = len(witnesses)
-    near = found.near if is_first is None else np.where(is_first, found.near, q)
+    near = found.near if may is None else np.where(may, found.near, q)
     kept = []
     for k, members in enumerate(by_cluster(near, q)):
         if len(members) and described[k] is not None:
@@ -98,6 +98,17 @@ def measure_worth(similarity: Any, cases: Any, rows: Array, Z: Any, witnesses: W
     served[itself] = 0.0
     left = witnesses.weights.sum() - itself @ witnesses.weights
     return np.asarray(served @ witnesses.weights / np.maximum(left, np.finfo(float).tiny))
+
+
+def find_stand_ins(similarity: Any, B: Any, others: Array, part: slice, Z: Any, allowed: Array) -> tuple[Array, Array]:
+    """The allowed cases of a block that are most similar to some others: similarities and rows."""
+    positions = np.flatnonzero(allowed)
+    if not len(positions):
+        return np.zeros(len(others)), np.zeros(len(others), dtype=np.intp)
+    rows = positions + part.start
+    alike = compared(similarity, containers.take(Z, positions), B, rows, others)
+    best = first_best(alike)
+    return alike[best, np.arange(len(others))], rows[best]
 
 
 def strike_out(

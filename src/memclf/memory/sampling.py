@@ -8,6 +8,9 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.memory.blocks import Blocks
+from memclf.memory.wishes import Places, Wishes
+
+HARDLY = 1e-12  # weight of a case without any that is pinned: it is drawn last
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,23 @@ class Population:
     @classmethod
     def merged(cls, blocks: Blocks, weights: Array) -> Population:
         """All cases of `blocks` but those of weight 0; those with the same description are one."""
+        return cls.wished(blocks, weights, Wishes())[0]
+
+    @classmethod
+    def wished(cls, blocks: Blocks, weights: Array, wishes: Wishes) -> tuple[Population, Places]:
+        """The same where wishes say which of equal cases counts, and the wishes by rows."""
+        count = weights > 0
+        count[wishes.pinned] = True
+        counted = np.flatnonzero(count)
         keys = blocks.keys()
         if keys is None:
-            counted = np.flatnonzero(weights)
             first, group = blocks.distinct(counted)
-            return cls(
-                counted[first], np.bincount(group, weights[counted]), np.random.default_rng(0).random(len(first))
-            )
-        return merge_keys(keys, weights)
+            numbers = np.random.default_rng(0).random(len(first))
+        else:
+            first, group, numbers = _merge(keys[counted])
+        first, places = wishes.place(counted, first, group)
+        merged = np.maximum(np.bincount(group, weights[counted], len(first)), HARDLY)
+        return cls(counted[first], merged, numbers), places.move(counted[first], blocks.n)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -79,12 +91,18 @@ class Population:
 def merge_keys(keys: Array, weights: Array) -> Population:
     """The cases of positive weight with keys of their content; those with the same key are one."""
     counted = np.flatnonzero(weights)
-    keys = keys[counted]
+    first, group, numbers = _merge(keys[counted])
+    return Population(counted[first], np.bincount(group, weights[counted], len(first)), numbers)
+
+
+def _merge(keys: Array) -> tuple[Array, Array, Array]:
+    """The first case of each key, for every case its group, and a number in (0, 1) per group."""
     ordered = np.sort(keys)
     if (ordered[1:] != ordered[:-1]).all():
-        return Population(counted, weights[counted], _between_0_and_1(keys))
-    unique, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return Population(counted[first], np.bincount(group, weights[counted]), _between_0_and_1(unique))
+        first = group = np.arange(len(keys))
+    else:
+        keys, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group, _between_0_and_1(keys)
 
 
 def _between_0_and_1(keys: Array) -> Array:

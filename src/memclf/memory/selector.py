@@ -19,6 +19,7 @@ from memclf.memory.blocks import Blocks
 from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.search import SearchOptions, search_memories
+from memclf.memory.wishes import Wishes
 from memclf.protocols import Compares
 from memclf.similarity.base import compare_memories, describe, fit_describe
 from memclf.similarity.resolve import add_tags, prepare_similarity
@@ -32,8 +33,8 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
     the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
     of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. Dask arrays, data frames
-    and bags stay on the workers of the running client (docs/cluster.md). As ``MemoryClassifier(search=...)`` it sets how memories are searched; the classifier sets similarity, threshold,
-    number and seed.
+    and bags stay on the workers of the running client (docs/cluster.md). As ``MemoryClassifier(search=...)`` it sets
+    how memories are searched; the classifier sets similarity, threshold, number and seed.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     Attributes
     ----------
     memory_indices_ : ndarray
-        Rows of the memories in X, those that stand for most cases first.
+        Rows of the memories in X, pinned ones first, then those that stand for most cases.
     memories_ : same kind as X
         The memories themselves.
     descriptions_ : ndarray
@@ -137,9 +138,34 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """How memories are searched, checked."""
         return SearchOptions(**{name: value for name, value in self.get_params(deep=False).items() if name in OPTIONS})
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the memories among the rows of X; `y` is for similarities that learn from it."""
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        pinned: Any = None,
+        forbidden: Any = None,
+        start: Any = None,
+    ) -> Self:
+        """Choose the memories among the rows of X; `y` is for similarities that learn from it.
+
+        Parameters
+        ----------
+        X : cases
+        y : array or None
+        sample_weight : array or None
+            Weight of each case in the objective; cases of weight 0 are left out of the search.
+        pinned : rows or None
+            Cases that must be memories. They come first in the result, in this order.
+        forbidden : rows or None
+            Cases that must not be memories. They are covered like all others.
+        start : rows or None
+            Memories to start from in place of a cover, such as those of a former search, than which the result is
+            never worse. Where they leave cases uncovered, a cover adds to them.
+        """
         cases = Chunks(X) if is_chunked(X) else Cases.of(X)
+        wishes = Wishes.of(pinned, forbidden, start, len(cases))
         y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
         containers.check_columns(self, cases.example if isinstance(cases, Chunks) else cases.data, reset=True)
         self.similarity_ = prepare_similarity(self.similarity, self.n_jobs, self.verbose)
@@ -152,6 +178,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             self.threshold,
             self.n_memories,
             self.options,
+            wishes=wishes,
             sample_weight=sample_weight,
             random_state=seed,
             n_jobs=self.n_jobs,
@@ -195,6 +222,9 @@ def select_memories(
     threshold: float = 0.7,
     *,
     n_memories: int | None = None,
+    pinned: Any = None,
+    forbidden: Any = None,
+    start: Any = None,
     sample_weight: Any = None,
     random_state: Any = None,
     verbose: int | None = None,
@@ -208,6 +238,8 @@ def select_memories(
         What ``similarity.describe`` returned; or the cases themselves when the similarity is not fitted yet.
     similarity : Similarity
         Compares descriptions.
+    pinned, forbidden, start : rows or None
+        Cases that must be memories, must not be memories, and to start from; see `MemorySelector.fit`.
     sample_weight : array or None
         Weight of each case in the objective; cases of weight 0 are left out of the search.
     threshold, n_memories, random_state, verbose, **options
@@ -221,6 +253,8 @@ def select_memories(
     >>> result = select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0)
     >>> result.indices, result.labels, result.coverage
     (array([1, 5]), array([0, 0, 0, 0, 1, 1, 1]), 1.0)
+    >>> select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, pinned=[6], forbidden=[1]).indices
+    array([6, 2])
     """
     if strange := sorted(set(options) - set(OPTIONS)):
         raise TypeError(f"select_memories has no options {', '.join(strange)}; it has {', '.join(OPTIONS)}")
@@ -236,5 +270,11 @@ def select_memories(
             similarity = clone(similarity)
             Z = fit_describe(similarity, Z, sample_weight=sample_weight)
     how = SearchOptions(**options)
-    weights: dict[str, Any] = {"sample_weight": sample_weight, "random_state": random_state, "verbose": verbose}
+    wishes = Wishes.of(pinned, forbidden, start, Z.n if isinstance(Z, Blocks) else containers.count(Z))
+    weights: dict[str, Any] = {
+        "wishes": wishes,
+        "sample_weight": sample_weight,
+        "random_state": random_state,
+        "verbose": verbose,
+    }
     return search_memories(Z, similarity, threshold, n_memories, how, **weights)

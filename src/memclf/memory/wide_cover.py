@@ -11,25 +11,32 @@ from functools import partial
 
 import numpy as np
 
-from memclf._numbers import Array
+from memclf._numbers import Array, first_best, reaches
 from memclf.cases import distinct
 from memclf.memory import cover as covers
 from memclf.memory import passes
 from memclf.memory.blocks import Blocks, Kept
 from memclf.memory.sampling import Population
+from memclf.memory.wishes import NONE, Places
 
 TOGETHER = 64  # memories whose cases are held at once, one bit each
 
 
 def wide_cover(
-    blocks: Blocks, population: Population, threshold: float, sample: int, rng: np.random.Generator
-) -> Array:
-    """Rows of memories such that every case is within the threshold of one."""
-    memories = np.zeros(0, dtype=np.intp)
-    left, is_counted = population, blocks.split(population.mask(blocks.n))
-    is_left = is_counted
-    while len(left):
-        rows = left.draw(sample, rng).rows
+    blocks: Blocks, population: Population, threshold: float, sample: int, rng: np.random.Generator, places: Places
+) -> tuple[Array, Array]:
+    """Rows of memories such that every case is within the threshold of one.
+
+    Also returns the rows of cases that no allowed case covers. Only allowed cases are drawn as memories; what is left
+    of the others then gets the most similar allowed case.
+    """
+    is_counted = blocks.split(population.mask(blocks.n))
+    left = _Left(blocks, is_counted, population, threshold)
+    memories = places.given
+    if len(memories):
+        left.strike_out(memories, memories)
+    while len(candidates := left.cases.restrict(places.allowed[left.cases.rows])):
+        rows = candidates.draw(sample, rng).rows
         rows = rows[distinct(blocks.take(rows))[0]]  # in an order that depends on the descriptions alone
         columns = blocks.columns(rows)
         if blocks.lawful:
@@ -37,19 +44,48 @@ def wide_cover(
         else:
             found = covers.random_cover(columns, threshold, rng)
         blocks.n_evaluations += columns.n_evaluations
-        new = rows[found]
-        memories = np.concatenate([memories, new])
-        work = partial(passes.strike_out, blocks.similarity, blocks.take(new), new, rows, threshold)
-        is_left, told = blocks.keep(work, is_left)
-        blocks.n_evaluations += sum(compared for compared, _ in told) * len(new)
+        memories = np.concatenate([memories, rows[found]])
+        left.strike_out(rows[found], rows)
+    more, uncoverable = _find_stand_ins(blocks, left.cases.rows, places.allowed, threshold)
+    memories = np.concatenate([memories, np.setdiff1d(more, memories)])
+    return _needed(blocks, is_counted, memories, threshold, len(places.given)), uncoverable
+
+
+class _Left:
+    """The cases that no memory covers yet."""
+
+    def __init__(self, blocks: Blocks, is_counted: Kept, cases: Population, threshold: float):
+        self.blocks, self.cases, self.threshold = blocks, cases, threshold
+        self._is_left = is_counted
+
+    def strike_out(self, memories: Array, drawn: Array) -> None:
+        """Leave out what these memories cover, and the cases that they were drawn from."""
+        blocks = self.blocks
+        work = partial(passes.strike_out, blocks.similarity, blocks.take(memories), memories, drawn, self.threshold)
+        self._is_left, told = blocks.keep(work, self._is_left)
+        blocks.n_evaluations += sum(compared for compared, _ in told) * len(memories)
         remaining = np.zeros(blocks.n, dtype=bool)
-        remaining[np.concatenate([some for _, some in told])] = True
-        left = left.restrict(remaining[left.rows])
-    return _needed(blocks, is_counted, memories, threshold)
+        remaining[np.concatenate([rows for _, rows in told])] = True
+        self.cases = self.cases.restrict(remaining[self.cases.rows])
 
 
-def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float) -> Array:
-    """The memories without those whose cases others cover; the smallest covers go first."""
+def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
+    """The most similar allowed cases of cases that are not, and rows of those that none covers."""
+    found, uncoverable = [NONE], [NONE]
+    own = blocks.split(allowed) if len(bare) else None
+    for some in _parts(bare):
+        told = blocks.map(partial(passes.find_stand_ins, blocks.similarity, blocks.take(some), some), own)
+        values, rows = (np.array(each) for each in zip(*told, strict=True))
+        blocks.n_evaluations += int(allowed.sum()) * len(some)
+        best = first_best(values)
+        reached = reaches(values.max(axis=0), threshold)
+        found.append(np.unique(rows[best, np.arange(len(some))][reached]))
+        uncoverable.append(some[~reached])
+    return np.unique(np.concatenate(found)), np.concatenate(uncoverable)
+
+
+def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float, n_given: int) -> Array:
+    """The given memories, and others whose cases not all others cover; the smallest covers go first."""
     times, sizes = None, []
     for some in _parts(memories):
         work = partial(passes.count_covers, blocks.similarity, blocks.take(some), some, threshold)
@@ -61,19 +97,20 @@ def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float)
         rows = memories[some]
         look = partial(passes.find_bits, blocks.similarity, blocks.take(rows), rows, threshold, dropped)
         before, patterns = blocks.keep(look, times, before, is_counted)
-        drop = _superfluous(np.unique(np.concatenate(patterns)), len(some))
+        drop = _superfluous(np.unique(np.concatenate(patterns)), some >= n_given)
         keep[some[drop]] = False
         dropped = np.bitwise_or.reduce(np.uint64(1) << np.flatnonzero(drop).astype(np.uint64), initial=np.uint64(0))
     blocks.n_evaluations += 2 * blocks.n * len(memories)
     return memories[keep]
 
 
-def _superfluous(patterns: Array, n: int) -> Array:
-    """Which of n memories can go one after the other; each pattern has the bits of all that cover a case."""
+def _superfluous(patterns: Array, may_go: Array) -> Array:
+    """Which memories can go one after the other; each pattern has the bits of all that cover a case."""
+    n = len(may_go)
     covers_of = (patterns[:, None] >> np.arange(n, dtype=np.uint64)) & np.uint64(1) == 1
     times = covers_of.sum(axis=1)
     drop = np.zeros(n, dtype=bool)
-    for j in range(n):
+    for j in np.flatnonzero(may_go):
         mine = covers_of[:, j]
         if (times[mine] > 1).all():
             times[mine] -= 1

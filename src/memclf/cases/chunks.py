@@ -10,6 +10,8 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.cases import containers
+from memclf.cases.adapter import Cases
+from memclf.cases.distinct import content_keys
 from memclf.cases.executors import Executor, find_executor, import_dask
 
 SHOWN = 5  # columns that a message names
@@ -47,7 +49,7 @@ class Chunks:
     def __init__(self, X: Any, *, look: bool = True):
         import_dask()
         self.executor: Executor = find_executor()
-        chunks = _delayed(X)
+        chunks = list_chunks(X)
         told: list[About] = self._look(chunks) if look else []
         lengths = [each.n for each in told] if look else list(X.chunks[0])
         filled = [i for i, n in enumerate(lengths) if n]
@@ -74,8 +76,8 @@ class Chunks:
         return None if any(each is None for each in keys) else np.concatenate(keys)  # type: ignore[arg-type]
 
     @cached_property
-    def example(self) -> Any:
-        """The first case, in a container of the kind of the chunks."""
+    def data(self) -> Any:
+        """The first case, in a container of the kind of the chunks: its columns are those of all."""
         return self.keep(np.zeros(1, dtype=np.intp))
 
     def check_finite(self, hint: str) -> None:
@@ -110,6 +112,10 @@ class Chunks:
         found = containers.stack(self.executor.get(self.pieces(rows[order])))
         return containers.take(found, np.argsort(order, kind="stable"))
 
+    def take(self, rows: Array) -> Cases:
+        """The cases at these rows, in this process."""
+        return Cases.of(self.keep(rows))
+
     def piles(self, groups: list[Array]) -> list[list[Any]]:
         """For each group of ascending rows the handles of its cases, each chunk being read once."""
         wanted: list[list[tuple[int, Array]]] = [[] for _ in self.chunks]
@@ -131,6 +137,11 @@ def is_chunked(X: Any) -> TypeGuard[Any]:
     return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "to_delayed")
 
 
+def open_cases(X: Any) -> Cases | Chunks:
+    """X as cases: in chunks if they are, else as `Cases` with a cache."""
+    return Chunks(X) if is_chunked(X) else Cases.of(X).remembering()
+
+
 def compute_if_chunked(values: Any) -> Any:
     """One value per case (labels, weights), in this process."""
     return values.compute() if is_chunked(values) else values
@@ -142,7 +153,7 @@ def locate(starts: Array, rows: Array) -> list[tuple[int, Array]]:
     return [(i, rows[ends[i] : ends[i + 1]] - starts[i]) for i in range(len(starts)) if ends[i] < ends[i + 1]]
 
 
-def _delayed(X: Any) -> list[Any]:
+def list_chunks(X: Any) -> list[Any]:
     """The chunks of a Dask collection, each with all columns of its cases."""
     if isinstance(getattr(X, "chunks", None), tuple):  # arrays have chunks, other collections partitions
         if X.ndim == 0:
@@ -167,8 +178,6 @@ def _on_chunk(number: int, work: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _look_at(chunk: Any) -> About:
-    from memclf.cases.distinct import content_keys
-
     data = as_chunk(chunk)
     n = containers.count(data)
     if containers.is_table(data) and hasattr(data, "columns"):

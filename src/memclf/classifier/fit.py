@@ -15,13 +15,16 @@ from memclf import unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import Chunks
 from memclf.exceptions import MemoriesWarning
 from memclf.local import pool
+from memclf.memory.blocks import Blocks
+from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.search import SearchOptions, search_memories
 from memclf.protocols import gives_probabilities
 from memclf.routing import Routes, fit_thresholds, route_all
-from memclf.similarity.base import compare_memories, describe, find_measurements, fit_describe, trust
+from memclf.similarity.base import compare_memories, describe, find_measurements, trust
 from memclf.similarity.resolve import prepare_similarity
 
 NEED_PROBABILITIES = "this answer rule needs classifiers that give probabilities (predict_proba)"
@@ -87,7 +90,7 @@ class TrainingData:
 
     Attributes
     ----------
-    cases : Cases
+    cases : Cases or Chunks
     y : ndarray
     weight : ndarray or None
         Of each case.
@@ -95,7 +98,7 @@ class TrainingData:
         What goes to the ``fit`` of the estimators.
     """
 
-    cases: Cases
+    cases: Any
     y: Array
     weight: Array | None
     params: dict[str, Any]
@@ -162,7 +165,9 @@ class FittedParts(StageOne):
 def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> StageOne:
     """Fit the similarity, describe the cases once, and choose memories and their thresholds."""
     similarity = seeded(prepare_similarity(settings.similarity, settings.n_jobs, settings.verbose), seeds.similarity)
-    Z = fit_describe(similarity, data.cases, data.y, data.weight)
+    Z = fit_and_describe(
+        similarity, data.cases, data.y, data.weight, settings.n_memories, settings.search, settings.n_jobs
+    )
     found = search_memories(
         Z,
         similarity,
@@ -171,6 +176,7 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
         settings.search,
         sample_weight=data.weight,
         random_state=seeds.search,
+        n_jobs=settings.n_jobs,
         verbose=settings.verbose,
     )
     counted = data.counted
@@ -179,7 +185,7 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
         search_result=found,
         memory_indices=found.indices,
         memories=data.cases.keep(found.indices),
-        descriptions=containers.take(Z, found.indices),
+        descriptions=Z.take(found.indices) if isinstance(Z, Blocks) else containers.take(Z, found.indices),
         labels=found.labels,
         thresholds=fit_thresholds(
             settings.thresholds,
@@ -257,8 +263,11 @@ def _find_classes(y: Array, counted: Array) -> Array:
     return np.unique(y)
 
 
-def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
+def _measure_memories(stage_one: StageOne, cases: Cases | Chunks) -> Array | None:
     """What an expert feature measures on the memories when it is given all training cases."""
+    if isinstance(cases, Chunks):  # all cases are in no process
+        _, measured = find_measurements(stage_one.similarity, stage_one.memories)
+        return None if measured is None else np.asarray(measured)
     _, measured = find_measurements(stage_one.similarity, cases)
     return None if measured is None else np.asarray(measured[stage_one.memory_indices])
 
@@ -341,7 +350,7 @@ def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown
         )
 
 
-def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
+def warn_of_idle_trust(parts: FittedParts, cases: Cases | Chunks) -> None:
     """Warn when `min_trust` is set and the features have no measure of trust."""
     if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
         warnings.warn(

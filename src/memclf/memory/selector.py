@@ -15,6 +15,7 @@ from memclf._numbers import Array, first_best
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
 from memclf.cases.chunks import Chunks, compute_if_chunked, is_chunked
+from memclf.cases.lazy import compute_later
 from memclf.memory.blocks import Blocks
 from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
@@ -167,7 +168,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         cases = Chunks(X) if is_chunked(X) else Cases.of(X)
         wishes = Wishes.of(pinned, forbidden, start, len(cases))
         y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
-        containers.check_columns(self, cases.example if isinstance(cases, Chunks) else cases.data, reset=True)
+        containers.check_columns(self, cases.data, reset=True)
         self.similarity_ = prepare_similarity(self.similarity, self.n_jobs, self.verbose)
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         similarity = seeded(self.similarity_, seed)
@@ -195,10 +196,16 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     def transform(self, X: Any) -> Array:
         """Similarity of every case to every memory, one column per memory."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return compute_later(self, "transform", X)
         return self._similarities(X).T
 
     def predict(self, X: Any) -> Array:
         """Number of the most similar memory, whether or not the threshold is reached."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return compute_later(self, "predict", X)
         return first_best(self._similarities(X))
 
     def _similarities(self, X: Any) -> Array:

@@ -6,24 +6,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
+from limits import lower_limits
 from memclf import MemorySelector, load, save, select_memories
 from memclf.exceptions import CoverageError
-from memclf.memory import batches, blocks, describing, passes, search
+from memclf.memory import blocks, passes, search
 from memclf.similarity import CosineSimilarity, FunctionSimilarity, RBFSimilarity
 from oracles import objective
 
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    monkeypatch.setattr(search, "EXACT_CASES", 300)
-    monkeypatch.setattr(describing, "EXACT_CASES", 300)
-    monkeypatch.setattr(describing, "SAMPLE_TO_FIT", 200)
-    monkeypatch.setattr(blocks, "SAMPLE", 250)
-    monkeypatch.setattr(blocks, "SAMPLE_OF_A_FUNCTION", 150)
-    monkeypatch.setattr(blocks, "PER_MEMORY", 5)
-    monkeypatch.setattr(blocks, "ROWS", 256)
-    monkeypatch.setattr(batches, "GREEDY_SAMPLE", 60)
-    monkeypatch.setattr(batches, "MANY_WITNESSES", 40)
+    lower_limits(monkeypatch)
 
 
 def blobs(n=1500, centers=8, d=3, seed=0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
@@ -13,6 +13,7 @@ from memclf.cases import containers
 from memclf.cases.adapter import Cases
 from memclf.cases.distinct import content_keys
 from memclf.cases.executors import Executor, find_executor, import_dask
+from memclf.protocols import Delays
 
 SHOWN = 5  # columns that a message names
 
@@ -91,7 +92,7 @@ class Chunks:
                 )
 
     def start(self, work: Callable[..., Any], *shared: Any, own: list[Any] | None = None) -> list[Any]:
-        """Handles of ``work(*shared, chunk)`` for each chunk; with `own`, one more argument per chunk."""
+        """Handles of ``work(*shared, chunk)`` for each chunk; `own` adds an argument for each."""
         shared = tuple(map(self.executor.put, shared))
         own = [()] * len(self.chunks) if own is None else [(each,) for each in own]
         calls = [
@@ -134,7 +135,7 @@ class Chunks:
 
 def is_chunked(X: Any) -> TypeGuard[Any]:
     """Whether X is a collection of Dask; Dask is not imported for it."""
-    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "to_delayed")
+    return type(X).__module__.partition(".")[0] == "dask" and isinstance(X, Delays)
 
 
 def open_cases(X: Any) -> Cases | Chunks:
@@ -155,7 +156,7 @@ def locate(starts: Array, rows: Array) -> list[tuple[int, Array]]:
 
 def list_chunks(X: Any) -> list[Any]:
     """The chunks of a Dask collection, each with all columns of its cases."""
-    if isinstance(getattr(X, "chunks", None), tuple):  # arrays have chunks, other collections partitions
+    if is_array(X):
         if X.ndim == 0:
             raise ValueError("X must hold several cases; got a Dask array without dimensions")
         X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
@@ -163,9 +164,14 @@ def list_chunks(X: Any) -> list[Any]:
     return list(X.to_delayed())
 
 
+def is_array(X: Any) -> bool:
+    """Whether a Dask collection is an array: it alone knows the lengths of its chunks."""
+    return type(X).__module__.startswith("dask.array")
+
+
 def as_chunk(data: Any) -> Any:
     """What Dask computed for a chunk as a container: the iterators of a bag become lists."""
-    return containers.as_container(data if hasattr(data, "__len__") else list(data))
+    return containers.as_container(data if isinstance(data, Sized) else list(data))
 
 
 def _on_chunk(number: int, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -180,13 +186,13 @@ def _on_chunk(number: int, work: Callable[..., Any], *arguments: Any) -> Any:
 def _look_at(chunk: Any) -> About:
     data = as_chunk(chunk)
     n = containers.count(data)
-    if containers.is_table(data) and hasattr(data, "columns"):
+    if containers.is_table(data):
         return About(n, tuple(data.columns), None, None)
     if not containers.is_rows_of_numbers(data):
         return About(n, None, None, None)
     bad = containers.find_infinite(data)
     infinite = None if bad is None else (*bad, float(data[bad]))
-    return About(n, (data.shape[1],), infinite, content_keys(data))
+    return About(n, (data.shape[1],), infinite, content_keys(data) if n else np.zeros(0, dtype=np.uint64))
 
 
 def _check_columns(numbers: list[int], told: list[About]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from memclf._progress import track
+from memclf._progress import is_shown, track
 from memclf._version import __version__
 from memclf.exceptions import ClusterError, MissingExtraError
 
@@ -19,7 +19,7 @@ SHOWN = 3  # workers that a message names
 
 
 class Executor(Protocol):
-    """Starts calls; their arguments may be handles, lists of handles, and delayed values of Dask."""
+    """Starts calls; arguments may be handles, lists of them, and delayed values of Dask."""
 
     def put(self, value: Any) -> Any:
         """A handle of a value that many calls share."""
@@ -69,11 +69,15 @@ class OnCluster:
     def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
         from distributed import as_completed
 
-        for future in track(as_completed(handles), total=len(handles), what=what, verbose=verbose):
-            if future.status == "error":
-                self.client.cancel(handles)
-                future.result()  # raises what the call raised
-        return list(self.client.gather(handles))
+        try:
+            if is_shown(verbose):
+                for future in track(as_completed(handles), total=len(handles), what=what, verbose=verbose):
+                    if future.status == "error":
+                        break  # and `gather` raises what the call raised
+            return list(self.client.gather(handles))
+        except Exception:
+            self.client.cancel(handles)
+            raise
 
 
 def find_executor() -> Executor:

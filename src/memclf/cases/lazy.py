@@ -1,4 +1,4 @@
-"""What a function gives for each chunk of a Dask collection, as Dask arrays that are computed later."""
+"""What a function gives for each chunk of a Dask collection, as lazy Dask arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memclf.cases import containers
-from memclf.cases.chunks import as_chunk, list_chunks
+from memclf.cases.chunks import as_chunk, is_array, list_chunks
 from memclf.cases.executors import find_executor, import_dask
 
 PER_CASE = ("labels_", "search_result_", "training_")  # fitted attributes that hold something for each training case
@@ -27,14 +27,14 @@ def map_lazily(work: Callable[[Any, Any], Any], model: Any, X: Any, example: Any
     dask = import_dask()
     find_executor()  # refuses workers that could not compute it
     chunks = list_chunks(X)
-    lengths = X.chunks[0] if isinstance(getattr(X, "chunks", None), tuple) else [np.nan] * len(chunks)
+    lengths = X.chunks[0] if is_array(X) else [np.nan] * len(chunks)
     shared = dask.delayed(model, pure=False, traverse=False)
     call = dask.delayed(_on_chunk, pure=False)
     return _spread(example, [call(number, work, shared, chunk) for number, chunk in enumerate(chunks)], list(lengths))
 
 
 def compute_later(model: Any, method: str, X: Any) -> Any:
-    """What a method of a fitted estimator gives for each chunk, as Dask arrays that are computed later.
+    """What a method of a fitted estimator gives for each chunk, as lazy Dask arrays.
 
     The estimator travels without what it holds for each training case. It has `memories_`, which serve as an example.
     """

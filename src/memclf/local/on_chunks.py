@@ -1,4 +1,4 @@
-"""Fitting classifiers on cases in chunks: each is a task where its cases are brought together."""
+"""Fitting classifiers on cases in chunks: one task for each, on one worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memclf.local.one import Job, fit_one, fit_whole
 
 
 def fit_jobs_on_chunks(chunks: Chunks, jobs: list[Job], verbose: int | None) -> list[tuple[Any, str]]:
-    """The local classifiers and how they came about; cases go from worker to worker, never through here."""
+    """The local classifiers and how they came about; cases go from worker to worker."""
     executor = chunks.executor
     # The global classifier goes to every worker once, not with every job.
     begins = {id(job.begin): None if job.begin is None else executor.put(job.begin) for job in jobs}

@@ -53,7 +53,7 @@ def fit_and_describe(
 def _describe_chunks(
     similarity: Any, chunks: Chunks, y: Any, sample_weight: Any, options: SearchOptions
 ) -> ChunkBlocks:
-    """The same for cases in chunks: the similarity is fitted on one worker, each chunk described on its own."""
+    """The same for chunks: the similarity is fitted on one worker, chunks are described apart."""
     n = len(chunks)
     counted = np.ones(n) if sample_weight is None else positive_weights(sample_weight, n)
     if options.mode != "corrected" and n > EXACT_CASES:

@@ -35,7 +35,7 @@ class Sums(NamedTuple):
 
 
 class Witnesses(NamedTuple):
-    """Cases of one cluster by which candidates are judged; `next`: their similarity without their memory."""
+    """Cases of a cluster by which candidates are judged; `next`: their next best similarity."""
 
     rows: Array
     weights: Array
@@ -49,7 +49,7 @@ class Witnesses(NamedTuple):
 def assign(
     similarity: Any, M: Any, memories: Array, threshold: float | None, part: slice, Z: Any, weights: Array | None
 ) -> tuple[Located, Sums]:
-    """The most similar memory of every case of a block; with a threshold also the uncovered cases."""
+    """The most similar memory of each case of a block; with a threshold, the uncovered cases."""
     two = nearest_two(similarity, M, Z, memories, np.arange(part.start, part.stop))
     found = Located(two.near.astype(np.int32), two.best, two.next.astype(np.float32))
     weights = np.ones(len(two.best)) if weights is None else weights
@@ -114,7 +114,7 @@ def find_stand_ins(similarity: Any, B: Any, others: Array, part: slice, Z: Any, 
 def strike_out(
     similarity: Any, M: Any, memories: Array, drawn: Array, threshold: float, part: slice, Z: Any, is_left: Array | None
 ) -> tuple[Array, tuple[int, Array]]:
-    """Which cases of a block are still uncovered, how many were compared, and the rows that are left.
+    """Which cases of a block stay uncovered, how many were compared, and the rows that are left.
 
     The cases that the memories were drawn from are covered, whatever the threshold.
     """
@@ -131,7 +131,7 @@ def strike_out(
 def count_covers(
     similarity: Any, M: Any, memories: Array, threshold: float, part: slice, Z: Any, times: Array | None
 ) -> tuple[Array, Array]:
-    """How many memories cover each case of a block, added to `times`, and how many cases each covers."""
+    """How many memories cover each case of a block, and how many cases each memory covers."""
     covered = _covered(similarity, M, memories, threshold, part, Z)
     found = covered.sum(axis=0, dtype=np.int32)
     return found if times is None else times + found, covered.sum(axis=1)
@@ -156,7 +156,7 @@ def find_bits(
     before: Covers | None,
     is_counted: Array | None,
 ) -> tuple[Covers, Array]:
-    """Take the memories `dropped` from the counts; then one bit per case and memory of the next few.
+    """Take dropped memories from the counts; then one bit per case and memory of the next few.
 
     What travels are the distinct bits of cases that no other memories cover: they alone forbid to drop memories.
     """

@@ -64,7 +64,7 @@ class SearchOptions:
         return self.coverage == "enforce" or (self.coverage == "auto" and n_memories is None)
 
     def judges_by_all(self, n: int, row: int, n_memories: int | None) -> bool:
-        """Whether swaps among n cases, with descriptions of so many bytes, are judged by all of them."""
+        """Whether swaps are judged by all n cases, given the bytes of a description."""
         # What happens to be free on a machine may change the size of blocks, but not which memories are found.
         limit = np.inf if self.max_memory is None else parse_bytes(self.max_memory)
         return self.mode != "corrected" or (n <= EXACT_CASES and exact_bytes(n, row, n_memories) <= limit)

@@ -85,7 +85,7 @@ def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: floa
 
 
 def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float, n_given: int) -> Array:
-    """The given memories, and others whose cases not all others cover; the smallest covers go first."""
+    """The given memories, and others whose cases not all others cover, smallest covers first."""
     times, sizes = None, []
     for some in _parts(memories):
         work = partial(passes.count_covers, blocks.similarity, blocks.take(some), some, threshold)
@@ -105,7 +105,7 @@ def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float,
 
 
 def _superfluous(patterns: Array, may_go: Array) -> Array:
-    """Which memories can go one after the other; each pattern has the bits of all that cover a case."""
+    """Which memories can go one by one; a pattern has a bit for each that covers a case."""
     n = len(may_go)
     covers_of = (patterns[:, None] >> np.arange(n, dtype=np.uint64)) & np.uint64(1) == 1
     times = covers_of.sum(axis=1)

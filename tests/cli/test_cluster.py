@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from memclf.cases.executors import Here, OnCluster, find_executor
+from memclf.cases.executors import Here, find_executor
 from memclf.cli import cluster
 from memclf.cli.cluster import open_cluster
 from memclf.exceptions import ClusterError
@@ -16,14 +16,6 @@ def test_open_cluster__nothing_asked_for__is_this_process():
     with open_cluster() as client:
         assert client is None
         assert isinstance(find_executor(), Here)
-
-
-def test_open_cluster__one_worker__is_found_by_estimators():
-    with open_cluster(workers=1) as client:
-        assert isinstance(find_executor(), OnCluster)
-        with open_cluster(client.scheduler.address) as other:
-            assert other.submit(sum, [1, 2]).result() == 3
-    assert isinstance(find_executor(), Here)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://1", "127.0.0.1:no"])

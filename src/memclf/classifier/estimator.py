@@ -251,7 +251,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, list, images or anything the similarity can describe and the estimator can learn from
-            Dask arrays, data frames and bags stay in their chunks (docs/cluster.md).
+            Dask arrays, data frames and bags stay in their chunks (docs/scale.md).
         y : array of labels
         sample_weight : array or None
             Goes to the similarity (if it takes weights), the search, the estimators and the answer rule.

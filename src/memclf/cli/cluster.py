@@ -45,9 +45,9 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
             check_workers(client)
             yield client
         return
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            yield client
+    local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with local as cluster, Client(cluster) as client:
+        yield client
 
 
 def _connect(kind: Any, address: str) -> Any:
@@ -56,6 +56,6 @@ def _connect(kind: Any, address: str) -> Any:
     except (OSError, ValueError, ImportError) as error:  # no answer, no address, a protocol that is not installed
         raise ClusterError(
             f"no Dask scheduler answers at {address!r} within {PATIENCE} seconds ({type(error).__name__}: "
-            f"{str(error).splitlines()[0] if str(error) else 'no more is known'}). Start one with `dask scheduler`, and "
-            "give the address that it prints"
+            f"{' '.join(str(error).splitlines()[:1])}). Start one with `dask scheduler`, and give the address that it "
+            "prints"
         ) from error

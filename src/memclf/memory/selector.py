@@ -34,7 +34,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
     the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
     of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. Dask arrays, data frames
-    and bags stay on the workers of the running client (docs/cluster.md). As ``MemoryClassifier(search=...)`` it sets
+    and bags stay on the workers of the running client (docs/scale.md). As ``MemoryClassifier(search=...)`` it sets
     how memories are searched; the classifier sets similarity, threshold, number and seed.
 
     Parameters

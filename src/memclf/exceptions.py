@@ -81,6 +81,10 @@ class SpecError(MemclfError, ValueError):
     """A SPEC of measurements is wrong; the message names the line and the word."""
 
 
+class ClusterError(MemclfError, RuntimeError):
+    """A cluster does not answer, or its workers do not fit; the message names them."""
+
+
 class StoreError(MemclfError):
     """A file of results cannot be used."""
 

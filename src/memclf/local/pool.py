@@ -141,8 +141,6 @@ def fit_pool(
         done = fit_jobs_on_chunks(cases, jobs, verbose)
     else:
         least = min((rows for rows in members if len(rows)), key=len)  # enough to see whether a transformer learns
-            (rows for rows in members if len(rows)), key=len
-        )  # enough to see whether a transformer learns anything
         sharing = set() if name_steps(params) else _find_sharing(templates, cases.take(least), y[least])
         # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
         # Steps that they share with the similarity are not trained; threads see the one cache of the cases.

@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.bench-ready
+DOCS_READY := $(VENV)/.docs-ready
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 
@@ -19,7 +20,7 @@ SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 # A run of some of the tests says nothing about it.
 COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
 
-.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive lint bench dist lock clean
+.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive lint docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -30,6 +31,10 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 
 $(BENCH_READY): $(READY)
 	$(BIN)/$(PINNED) -e ".[bench]"
+	@touch $@
+
+$(DOCS_READY): $(READY)
+	$(BIN)/$(PINNED) -e ".[docs]"
 	@touch $@
 
 # The venv of its own is made anew whenever a bound may have moved.
@@ -72,6 +77,11 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The theme advertises its successor on every build; CONTRIBUTING.md says what we make of it.
+docs: $(DOCS_READY)   ## the site, in site/: every link and public name is checked, nothing comes from another host
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python tools/check_site.py site
+
 bench: $(BENCH_READY)   ## the search beside its peers: time, memory and objective as ratios; cost against n
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/scale.py --json runs/scale.json --plot docs/pictures/scale.png
@@ -82,10 +92,10 @@ dist: $(READY)   ## build the wheel and the source archive
 
 lock:            ## renew constraints/tested.txt: the newest versions that pyproject.toml allows, in a venv made for it
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
-	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench,earn,arch]" && \
+	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench,docs,earn,arch]" && \
 	"$$there"/bin/python tools/constraints.py tested > "$$there"/tested.txt && \
 	cp "$$there"/tested.txt constraints/tested.txt
 	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"
 
 clean:           ## remove what was installed and built; runs/ stays
-	rm -rf $(VENV) $(OLDEST) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

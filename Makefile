@@ -20,7 +20,7 @@ SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 # A run of some of the tests says nothing about it.
 COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
 
-.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive lint docs bench dist lock clean
+.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive test-dist lint docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -64,6 +64,9 @@ test-slow: $(READY)   ## the tests marked slow
 
 test-oldest: $(OLDEST)/.ready   ## the tests with the oldest versions that pyproject.toml promises, on Python 3.11
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python $(SUITE)
+
+test-dist: $(READY)   ## the wheel in clean environments, without and with each extra; downloads several GB
+	$(BIN)/python -m pytest -q -m slow tests/test_dist.py $(ARGS)
 
 # `make test-archive ON="python tests/other_arithmetic.py"` runs them on other arithmetic.
 test-archive: $(READY)   ## the tests of the source archive, unpacked somewhere else, on the source in it

@@ -36,6 +36,11 @@ COMMANDS = {
         "cache",
         "Show how many descriptions and embeddings a cache folder keeps, or clear it.",
     ),
+    "doctor": (
+        "memclf.cli.doctor",
+        "doctor",
+        "Say what is installed, which extras are missing, and whether all of it works.",
+    ),
     "bound": (
         "memclf.cli.bound",
         "bound",

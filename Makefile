@@ -46,6 +46,10 @@ $(OLDEST)/.ready: pyproject.toml tools/constraints.py
 
 demo: $(READY)   ## the colour study: one network beside a memory classifier under 54 conditions, with a report
 	$(BIN)/memclf study color --out runs/demo
+	@printf '%s\n' '' 'Three things to try next:' \
+	    '  open runs/demo/report.html                                       the report of this run' \
+	    '  $(BIN)/memclf fit YOUR.csv --target COLUMN --out MODEL        a memory classifier of your own data' \
+	    '  $(BIN)/memclf corrupt YOUR_IMAGES --out YOUR_IMAGES-c         your images under 19 corruptions'
 
 test: $(READY)   ## all tests that need no extra data, and the coverage of the core
 	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) $(COVERAGE)

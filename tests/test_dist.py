@@ -11,7 +11,7 @@ USE = """
 import importlib, pkgutil, sys, memclf
 model, extra = sys.argv[1:]
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
-    if extra == "vision" or not module.name.startswith("memclf.vision."):
+    if extra == "vision" or not module.name.startswith(("memclf.vision.", "memclf.studies.")):
         importlib.import_module(module.name)
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)

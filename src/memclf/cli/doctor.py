@@ -186,10 +186,10 @@ def check_pictures() -> str:
 
 def check_networks() -> str:
     """Pass a picture through the network whose weights come with the extra `vision`."""
-    from memclf.vision import nets  # names the extra if there is no torch
+    from memclf.vision import ImageClassifier  # names the extra if there is no torch
     from memclf.vision.nets import backbones, catalogue, devices, weights
 
-    name = nets.ImageClassifier().backbone
+    name = ImageClassifier().backbone
     backbone = backbones.build(name, (64, 64))
     weights.load_pretrained(backbone, name, "bundled")
     width = backbones.width_of(backbone.module, (64, 64))

@@ -74,6 +74,11 @@ COMMANDS = {
         "memories",
         "Show the cases that a model remembers, those that stand for most cases first.",
     ),
+    "doctor": (
+        "memclf.cli.doctor",
+        "doctor",
+        "Say what is installed, which extras are missing, and whether all of it works.",
+    ),
     "bound": (
         "memclf.cli.bound",
         "bound",

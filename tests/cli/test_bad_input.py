@@ -52,7 +52,7 @@ def test_data__other_columns__are_named(run, seeds, tmp_path, command):
 @pytest.mark.parametrize("command", WITH_DATA)
 def test_data__without_rows__says_so(run, seeds, tmp_path, command):
     seeds.tables["new"][:0].to_csv(tmp_path / "empty.csv", index=False)
-    assert "holds no" in said(run(*arguments(command, seeds.model, tmp_path / "empty.csv")))
+    assert "no rows" in said(run(*arguments(command, seeds.model, tmp_path / "empty.csv")))
 
 
 def test_evaluate__label_that_the_model_does_not_know__is_named(run, seeds, tmp_path):

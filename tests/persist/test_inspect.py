@@ -48,7 +48,7 @@ def test_a_whole_folder_is_shown(inspect, folder, classifier):
     assert shown.exit_code == 0, shown.output
     lines = [" ".join(line.replace("│", " ").split()) for line in shown.output.splitlines()]
     assert lines[0].startswith("MemoryClassifier saved 20")
-    assert lines[0].endswith("format 2")
+    assert lines[0].endswith("format 3")
     for number, row in enumerate(classifier.memory_indices_):
         assert any(line.startswith(f"{number} {row} {classifier.cluster_counts_[number].sum()} ") for line in lines)
     counts = dict(zip(classifier.classes_, classifier.cluster_counts_.sum(axis=0), strict=True))
@@ -118,11 +118,11 @@ def test_a_folder_that_cannot_be_read_is_an_error(how, inspect, folder, tamper):
     if how == "missing":
         path.unlink()
     elif how == "edited":
-        path.write_text(path.read_text().replace('"format_version": 2', '"format_version": 2, "x": 1'))
+        path.write_text(path.read_text().replace('"format_version": 3', '"format_version": 3, "x": 1'))
     elif how == "no JSON":
         path.write_text("[" * 100_000)
     else:
-        tamper(folder).change("format_version", to=3 if how == "newer" else 1)
+        tamper(folder).change("format_version", to=4 if how == "newer" else 1)
     shown = inspect(folder)
     assert shown.exit_code == 1
     assert shown.stderr.startswith("error: ")

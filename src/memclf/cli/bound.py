@@ -55,7 +55,7 @@ def bound(
         memclf bound MODEL train.csv --kind all --plot bound.png
         memclf bound MODEL new.csv --kind held-out
     """
-    from memclf.cli.read_data import read_cases
+    from memclf.data import read_cases
 
     with exit_on_error(OSError, TypeError, ValueError):
         clf = load_classifier(model, trusted, "a bound is about")

@@ -46,7 +46,7 @@ def drift(
     """
     with exit_on_error(OSError, TypeError, ValueError):
         from memclf.cases import containers
-        from memclf.cli.read_data import read_unlabelled
+        from memclf.data import read_unlabelled
         from memclf.evaluate.drift import measure_drift
 
         clf = load_classifier(model, trusted)

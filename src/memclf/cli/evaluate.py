@@ -49,8 +49,8 @@ def evaluate(
     if severity and not (corruptions or corruption):
         fail("--severity is for --corruptions or --corruption NAME", code=2)
     with exit_on_error(OSError, TypeError, ValueError), tempfile.TemporaryDirectory() as folder:
-        from memclf.cli.read_data import read_cases
         from memclf.cli.show_evaluation import print_evaluation
+        from memclf.data import read_cases
         from memclf.evaluate.assess import assess
 
         check_folder_of(report)

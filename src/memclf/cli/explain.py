@@ -54,7 +54,7 @@ def explain(
         import numpy as np
 
         from memclf.cases import containers
-        from memclf.cli.read_data import read_unlabelled
+        from memclf.data import read_unlabelled
         from memclf.evaluate.kinds import name_cases
         from memclf.explain.page import make_page
 

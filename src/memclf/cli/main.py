@@ -20,6 +20,16 @@ from memclf.cli.output import as_line, fail, fail_by_bug, join_lines, set_debug,
 
 #: Name of a command -> its module, its function, and the first sentence of its help.
 COMMANDS = {
+    "fit": (
+        "memclf.cli.fit",
+        "fit",
+        "Fit a memory classifier on your own data, and say whether it beats a plain model.",
+    ),
+    "predict": (
+        "memclf.cli.predict",
+        "predict",
+        "Answer all cases of a file or folder with a saved model, and write the answers to a file.",
+    ),
     "study": ("memclf.cli.study", "study", "Run a case study and write a report with every number beside the paper's."),
     "report": ("memclf.cli.study", "report", "Build the report of a run again, from what its folder holds."),
     "compare": (
@@ -33,6 +43,11 @@ COMMANDS = {
         "Show which measurements of a SPEC tell the classes apart, and which of them are steady.",
     ),
     "corrupt": ("memclf.cli.corrupt", "corrupt", "Write corrupted copies of a folder of images."),
+    "edit": (
+        "memclf.cli.edit",
+        "edit",
+        "Change the memories of a saved classifier by hand, with a log and an undo.",
+    ),
     "inspect": ("memclf.cli.model", "inspect_model", "Show what a model folder holds, without running any of it."),
     "cache": (
         "memclf.cli.cache",
@@ -58,6 +73,11 @@ COMMANDS = {
         "memclf.cli.memories",
         "memories",
         "Show the cases that a model remembers, those that stand for most cases first.",
+    ),
+    "doctor": (
+        "memclf.cli.doctor",
+        "doctor",
+        "Say what is installed, which extras are missing, and whether all of it works.",
     ),
     "bound": (
         "memclf.cli.bound",

@@ -7,6 +7,7 @@ from memclf.evaluate.describe import list_versions
 from memclf.evaluate.drift import Drift, measure_drift
 from memclf.evaluate.engine import Watcher, evaluate
 from memclf.evaluate.exhibits import write_exhibits
+from memclf.evaluate.held_out import evaluate_held_out, keep_answered, store_answers
 from memclf.evaluate.metrics import (
     RiskCoverage,
     accuracy,
@@ -41,11 +42,14 @@ __all__ = [
     "coverage",
     "difference",
     "evaluate",
+    "evaluate_held_out",
+    "keep_answered",
     "list_versions",
     "measure_drift",
     "open_store",
     "risk_coverage",
     "selective_accuracy",
+    "store_answers",
     "summarise",
     "write_exhibits",
 ]

@@ -142,7 +142,7 @@ def as_text(value: Any) -> str:
         return "–"
     if isinstance(value, (float, np.floating)):
         return format_number(float(value))
-    return shorten(value, VALUE)
+    return shorten(str(value).removesuffix(" 00:00:00"), VALUE)  # a date without a time of day
 
 
 def read_pixels(case: Any) -> Any:

@@ -195,6 +195,16 @@ def test_model_folder__keeps_judgements_and_answers(X, tmp_path):
     np.testing.assert_allclose(fresh.weights_, clf.similarity_.weights_)
 
 
+def test_model_folder__of_the_similarity_alone__goes_on_learning(X, tmp_path):
+    old = JudgedSimilarity().fit(X).judge(X, triplets=[(0, 1, 2), (3, 4, 5)])
+    new = memclf.load(memclf.save(old, tmp_path / "likeness"))
+    assert new.sentence == old.sentence
+    for each in (old, new):
+        each.judge(X, triplets=[(6, 7, 8)])
+    np.testing.assert_allclose(new.weights_, old.weights_)
+    assert "3 judgements" in new.sentence
+
+
 def test_labels__without_judgements__are_the_start_and_said(X):
     y = np.where(X[:, 3] > 0, "a", "b")
     similarity = JudgedSimilarity().fit(pd.DataFrame(X, columns=list("vwxyz")), y)

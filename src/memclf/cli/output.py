@@ -38,6 +38,13 @@ def fail(message: object, code: int = 1) -> NoReturn:
     raise typer.Exit(code) from None
 
 
+def check_workers(number: int) -> int:
+    """A number of workers that joblib can make sense of."""
+    if number == 0:
+        raise typer.BadParameter("0 workers would do nothing; give 1 or more, or -1 for all cores")
+    return number
+
+
 def as_line(value: object) -> str:
     """Text on one line, without control codes of terminals."""
     return make_printable(" ".join(str(value).split()))

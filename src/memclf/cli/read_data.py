@@ -153,11 +153,17 @@ def _takes_images(clf: Any) -> bool:
     return pixels or isinstance(memories, Collection)
 
 
-def read_images(path: Path, label: str | None = None) -> tuple[Any, Array]:
-    """Images and labels, from a folder of folders or a CSV file that lists images."""
+def read_images(path: Path, label: str | None = None, column: str | None = None) -> tuple[Any, Array]:
+    """Images and labels, from a folder of folders or a CSV file that lists images.
+
+    `column` names the column with the paths of the images; None: the first of the usual names that there is.
+    """
     from memclf.vision import ImageCollection
 
-    found = ImageCollection.from_folder(path) if path.is_dir() else ImageCollection.from_csv(path, label=label)
+    if path.is_dir():
+        found = ImageCollection.from_folder(path)
+    else:
+        found = ImageCollection.from_csv(path, path=column, label=label)
     if found.labels is None:
         how = "one subfolder per class" if path.is_dir() else f"one of the columns {', '.join(LABELS)}, or --label NAME"
         raise ValueError(f"{path} has no labels: {how} would tell them")

@@ -424,6 +424,16 @@ def test_judge__contradictions_throughout__warns_and_keeps_equal_weights(X):
         JudgedSimilarity().judge(X, pairs=[(0, 1, True), (1, 0, False)])
 
 
+def test_judge__ten_answers_by_coin__leave_equal_weights_and_say_so(X):
+    asked = JudgedSimilarity().fit(X).questions(X, 10)
+    coins = np.random.default_rng(1).random((8, 10)) < 0.5
+    for coin in coins:  # what a coin says about one question in ten may look like knowledge, but not surely
+        triplets = [(i, j, k) if heads else (i, k, j) for (i, j, k), heads in zip(asked, coin, strict=True)]
+        similarity = JudgedSimilarity().fit(X).judge(X, triplets=triplets)
+        np.testing.assert_array_equal(similarity.weights_, 1)
+        assert "10 judgements do not surely say otherwise" in similarity.sentence
+
+
 def test_judge__answers_by_coin__warns_and_keeps_equal_weights(X):
     with pytest.warns(JudgementsWarning, match=r"the best weights agree with \d+ % of these 100 judgements, hardly"):
         similarity = JudgedSimilarity().judge(X, triplets=Expert(X, HIDDEN, slips=0.5).triplets(100))

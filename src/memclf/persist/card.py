@@ -63,6 +63,8 @@ def _describe(manifest: Mapping[str, Any]) -> list[str]:
     training = manifest["training"]
     if "numbers" in training:
         return [f"It measures in an image: {_flatten(', '.join(training['numbers']))}."]
+    if "alike" in training:
+        return [_flatten(f"It says how alike two cases are: {training['alike']}. {training['learned']}".rstrip())]
     return _describe_memories(manifest) if "memories" in training else _describe_network(manifest)
 
 

@@ -120,6 +120,10 @@ def _pillow_to_rgb(image: Image.Image, file_format: str | None, name: str) -> Pi
 
 def as_rgb(image: Any, name: str) -> Pixels:
     """One image given as an array, as uint8 of height x width x 3; errors call it by its name."""
+    if isinstance(image, str | os.PathLike):
+        raise ImageError(
+            f"{name} is the path {os.fspath(image)!r}, and pixels are wanted: memclf.vision.read_image(path) reads them"
+        )
     image = np.asarray(image)
     if not image.size:
         raise ImageError(f"{name} has shape {image.shape}; an image has at least one pixel")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from memclf._numbers import Array
-from memclf.exceptions import ImageError
+from memclf.exceptions import ImageError, MissingExtraError
 
 Pixels = NDArray[np.uint8]
 
@@ -30,16 +30,13 @@ _pillow = threading.Lock()
 
 
 def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, max_bytes: int = MAX_BYTES) -> Pixels:
-    """Read one image file as a uint8 array of height x width x 3, upright; errors name the file."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise ImageError(f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}")
-        content = path.read_bytes()
-    except OSError as error:
-        raise ImageError(f"{path} cannot be read: {error.strerror or error}") from error
-    return decode_image(content, str(path), max_pixels=max_pixels)
+    """Read one image file as a uint8 array of height x width x 3, upright; errors name the file.
+
+    A path with a protocol (``s3://bucket/leaf.jpg``) is read through fsspec, which needs the extra `cluster`.
+    """
+    path = str(path)
+    content = _read_url(path, max_bytes) if "://" in path else _read_file(Path(path), max_bytes)
+    return decode_image(content, path, max_pixels=max_pixels)
 
 
 def decode_image(content: bytes, name: str, *, max_pixels: int = MAX_PIXELS, formats: Any = None) -> Pixels:
@@ -83,6 +80,32 @@ def encode_png(image: Pixels) -> bytes:
     stream = io.BytesIO()
     Image.fromarray(image).save(stream, "PNG")
     return stream.getvalue()
+
+
+def _read_file(path: Path, max_bytes: int) -> bytes:
+    try:
+        _check_size(path, path.stat().st_size, max_bytes)
+        return path.read_bytes()
+    except OSError as error:
+        raise ImageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _read_url(url: str, max_bytes: int) -> bytes:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingExtraError("paths with a protocol need fsspec: pip install 'memclf[cluster]'") from error
+    try:
+        system, path = url_to_fs(url)
+        _check_size(url, int(system.size(path) or 0), max_bytes)
+        return bytes(system.cat_file(path))
+    except (OSError, ValueError, ImportError) as error:  # nothing there, no such protocol, or its package is missing
+        raise ImageError(f"{url} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _check_size(path: Any, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ImageError(f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}")
 
 
 def _open(content: bytes, max_pixels: int, formats: Any = None) -> Image.Image:

@@ -27,7 +27,7 @@ from memclf.memory.blocks import Assigned, Blocks, sample_size
 from memclf.memory.exact import ExactSearch, default_swaps
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Batch, Population
-from memclf.memory.wide_cover import wide_cover
+from memclf.memory.wide_cover import find_stand_ins, wide_cover
 from memclf.memory.wishes import NONE, Places, find_places
 
 GREEDY_SAMPLE = 4_000  # cases of the first cover
@@ -238,6 +238,13 @@ class BatchSearch:
 
     def _uncovered(self, found: Assigned) -> Array:
         return np.flatnonzero(~reaches(found.best, self.threshold) & (self.weights > 0))
+
+    def list_excused(self, uncovered: Array) -> Array:
+        """Which of the uncovered cases no allowed case covers, those with the same description included."""
+        if not len(self.excused):
+            return NONE
+        others = uncovered[~self.places.allowed[uncovered]]
+        return find_stand_ins(self.blocks, others, self.places.allowed, self.threshold)[1]
 
     def _result(self) -> MemorySearchResult:
         """The pinned memories, then the others, those that stand for most cases first."""

@@ -50,12 +50,12 @@ def wide_cover(
         _strike_out(blocks, is_left, rows[found], threshold)
         left = left.restrict(is_left[left.rows])
     bare = population.rows[~allowed & is_left[population.rows]]
-    more, uncoverable = _find_stand_ins(blocks, bare, places.allowed, threshold)
+    more, uncoverable = find_stand_ins(blocks, bare, places.allowed, threshold)
     memories = np.concatenate([memories, np.setdiff1d(more, memories)])
     return _needed(blocks, population, memories, threshold, len(places.given)), uncoverable
 
 
-def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
+def find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
     """The most similar allowed cases of cases that are not, and rows of those that none covers."""
     found, uncoverable = [NONE], [NONE]
     for some in _parts(bare):

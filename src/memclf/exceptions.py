@@ -41,6 +41,14 @@ class UntrustedTypeError(ModelFolderError):
         self.names = names
 
 
+class DataError(MemclfError, ValueError):
+    """Data in a file, or sent by a client, cannot be used; the message says what is wrong."""
+
+
+class OptionError(MemclfError, ValueError):
+    """An option does not fit the data or the other options; the message names it."""
+
+
 class SlowSimilarityWarning(UserWarning):
     """The search will make so many slow comparisons that it takes long."""
 
@@ -71,6 +79,10 @@ class WeightsError(MemclfError, RuntimeError):
 
 class SpecError(MemclfError, ValueError):
     """A SPEC of measurements is wrong; the message names the line and the word."""
+
+
+class ClusterError(MemclfError, RuntimeError):
+    """A cluster does not answer, or its workers do not fit; the message names them."""
 
 
 class StoreError(MemclfError):

@@ -143,7 +143,7 @@ def test_measure__words__are_a_spec(tmp_path):
         ),
         (("FLAT", "--features", "SPEC"), "has no labels: one subfolder per class would tell them"),
         (("FOLDER", "--features", "SPEC", "--report", "no/where.html"), "there is no folder"),
-        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for --group; it has none"),
+        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for the groups; it has none"),
     ],
 )
 def test_measure__wrong_input__is_one_line(folder, tmp_path, monkeypatch, arguments, message):

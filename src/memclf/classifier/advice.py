@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from memclf.cases import Cases
+from memclf.cases.chunks import Chunks
 from memclf.classifier.fit import FittedParts
 from memclf.exceptions import MemoriesWarning
 from memclf.similarity.base import trust
@@ -46,7 +47,7 @@ def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown
         )
 
 
-def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
+def warn_of_idle_trust(parts: FittedParts, cases: Cases | Chunks) -> None:
     """Warn when `min_trust` is set and the features have no measure of trust."""
     if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
         warnings.warn(

@@ -120,7 +120,7 @@ class Editable:
             Of the new cases, as in `fit`.
         """
         _refuse_matrix(self, "update needs cases that can be compared; fit again on the whole matrix")
-        former, new = _training_of(self), self._read_training(X, y, sample_weight, groups, params)
+        former, new = _training_of(self), self._read_training(X, y, sample_weight, groups, params, Cases.of(X))
         containers.check_columns(self, new.data)
         training, q = former.join(new), len(self.memory_indices_)
         changed: dict[str, Any] = {"thresholds": _thresholds_by_row(self)}
@@ -129,7 +129,8 @@ class Editable:
         wishes = Wishes(self.memory_indices_, np.array(self.edits_.forbidden, dtype=np.intp), lenient=True)
         taken = Former(self.pool_, self.memory_indices_, reassign.list_members(self, former.weight))
         edited = _copied(self)
-        edited._fit_training(training, wishes, None if self.start == "global" else taken, **changed)
+        cases = Cases.of(training.X).remembering()
+        edited._fit_training(training, wishes, cases=cases, former=None if self.start == "global" else taken, **changed)
         for row, value in self.edits_.thresholds.items():
             edited.thresholds_[edited.memory_indices_ == row] = value
         return _changed(edited, edits_=self.edits_)
@@ -141,7 +142,7 @@ class Editable:
 
         They must be those of the fit, in their order: their similarities and labels are compared.
         """
-        training = self._read_training(X, y, sample_weight, groups, params)
+        training = self._read_training(X, y, sample_weight, groups, params, Cases.of(X))
         new = _copied(self, training_=training)
         _, Z = reassign.describe_training(new)
         reassign.assign_cases(new, Z, np.arange(len(self.memory_indices_)), None, None)

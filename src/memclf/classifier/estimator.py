@@ -19,15 +19,18 @@ from memclf import integrity, unknown
 from memclf._numbers import Array
 from memclf.answers import Answers, LocalAnswer
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import Chunks, compute_if_chunked, is_chunked, open_cases
+from memclf.cases.lazy import compute_later
 from memclf.cases.steps import share_first_step
 from memclf.classifier.advice import warn_of_idle_trust, warn_of_useless_memories
+from memclf.classifier.chunked import check_chunked
 from memclf.classifier.constraints import AUTO, CONSTRAINTS, check_settings
 from memclf.classifier.curve import SearchCurve, try_numbers
 from memclf.classifier.edit import Editable
 from memclf.classifier.fit import FitSettings, FittedParts, Seeds, TrainingData, fit_once, give_probabilities
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.former import Former
-from memclf.classifier.held_out import FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
+from memclf.classifier.held_out import Distances, FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
 from memclf.classifier.lead import measure_lead
 from memclf.classifier.training import Edits, Training
 from memclf.explain import Explanations, explain_answers
@@ -157,6 +160,9 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         What the search did.
     bound_ : Bound or None
         Set it to ``generalization_bound(clf, X, y)``: explanations show it, and `memclf.save` keeps it.
+    distances_ : Distances or None
+        With `unknown_rate`: how far held-out training cases are from the memories, which `measure_drift` compares new
+        cases with.
     search_curve_ : SearchCurve or None
         With ``n_memories="auto"``: what each number of memories gave on held-out cases.
     training_ : Training or None
@@ -200,6 +206,7 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     similarity_: Any
     search_result_: MemorySearchResult
     bound_: Any
+    distances_: Distances | None
     search_curve_: SearchCurve | None
 
     def __init__(
@@ -259,6 +266,7 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, list, images or anything the similarity can describe and the estimator can learn from
+            Dask arrays, data frames and bags stay in their chunks (docs/scale.md).
         y : array of labels
         sample_weight : array or None
             Goes to the similarity (if it takes weights), the search, the estimators and the answer rule.
@@ -273,22 +281,31 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
         self._validate_params()
-        check_settings(self.get_params(deep=False))
-        training = self._read_training(X, y, sample_weight, groups, params)
+        settings = check_settings(self.get_params(deep=False))
+        cases = open_cases(X)
+        if is_chunked(X):
+            check_chunked(settings, self.unknown_rate, self.n_memories)
+        training = self._read_training(X, y, sample_weight, groups, params, cases)
         wishes = Wishes.of(pinned, forbidden, n=len(training.y))
-        self._fit_training(training, wishes)
+        self._fit_training(training, wishes, cases=cases)
         self.edits_ = Edits(tuple(wishes.pinned.tolist()), tuple(wishes.forbidden.tolist()))
+        if is_chunked(X):
+            self.training_ = None  # what is on other machines cannot be edited here
         return self
 
-    def _read_training(self, X: Any, y: Any, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Training:
-        y = _check_target(Cases.of(X), y)
+    def _read_training(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, params: dict[str, Any], cases: Cases | Chunks
+    ) -> Training:
+        y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
+        y = _check_target(cases, y)
         weight = None if sample_weight is None else positive_weights(sample_weight, len(y))
         return Training(X, y, weight, self._route_params(weight, params), groups)
 
-    def _fit_training(self, training: Training, wishes: Wishes, former: Former | None = None, **changed: Any) -> None:
+    def _fit_training(
+        self, training: Training, wishes: Wishes, *, cases: Any, former: Former | None = None, **changed: Any
+    ) -> None:
         """Fit everything; `changed` are settings that differ from the parameters."""
-        settings = replace(check_settings(self.get_params(deep=False)), **changed)
-        cases, y = Cases.of(training.X).remembering(), training.y
+        settings, y = replace(check_settings(self.get_params(deep=False)), **changed), training.y
         plan = FoldPlan.create(self.cv, training.groups, len(y))
         containers.check_columns(self, cases.data, reset=True)
         data = TrainingData(cases, y, training.weight, training.params, wishes)
@@ -306,8 +323,9 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         fit = FoldedFit(settings, data, plan, parts, seeds.folds, square)
         if settings.answer.learns:
             learn_answer(fit)
+        self.distances_ = None
         if self.unknown_rate is not None:
-            distances = measure_distances(fit)
+            self.distances_ = distances = measure_distances(fit)
             share = parts.answer.strange_share
             found = find_conformal_thresholds(distances, float(self.unknown_rate), share, float(self.min_trust))
             parts = replace(parts, thresholds=found[0])
@@ -360,11 +378,20 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     def _cases(self, X: Any) -> Cases:
         if "pool_" not in vars(self):  # scikit-learn's check looks at the tags, which takes longer than all else here
             check_is_fitted(self)
+        if is_chunked(X):
+            raise TypeError(
+                "this takes cases in memory, but X is a Dask collection; give some of its rows with .compute(). "
+                "predict, predict_proba, answers, route and similarities take Dask collections"
+            )
         cases = Cases.of(X)
         containers.check_columns(self, cases.data)
         answering = (*self.estimators_, self.global_, self.fallback_)
         shared = share_first_step(answering, list_first_steps(self.similarity_))
         return cases.remembering() if shared or self.answer_.describes else cases
+
+    def _later(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return compute_later(self, method, X)
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not.
@@ -373,11 +400,15 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         (`min_trust`), and the case is not too strange to the memory's classifier (competence with `unknown_rate`).
         With ``fallback="unknown"`` cases that are not known are answered unknown.
         """
+        if is_chunked(X):
+            return self._later("route", X)
         cases, parts = self._cases(X), self._parts
         return parts.answer.drop_strange(parts, cases, parts.route(cases))
 
     def similarities(self, X: Any) -> Array:
         """Similarity of every case (row) to every memory (column)."""
+        if is_chunked(X):
+            return self._later("similarities", X)
         cases = self._cases(X)
         Z = describe(self.similarity_, cases)
         return compare_memories(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
@@ -391,6 +422,8 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         routes : Routes or None
             Where to send the cases. None: where `route` does.
         """
+        if is_chunked(X) and routes is None:
+            return self._later("answers", X)
         return self._answer(X, routes)
 
     def _answer(self, X: Any, routes: Routes | None = None, **wanted: bool) -> Answers:
@@ -399,11 +432,15 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The answer for each case, that of `fallback` where no threshold is met."""
+        if is_chunked(X):
+            return self._later("predict", X)
         return self._answer(X, probabilities=False).labels
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
+        if is_chunked(X):
+            return self._later("predict_proba", X)
         return np.asarray(self._answer(X, labels=False).probabilities)
 
     def decision_function(self, X: Any) -> Array:
@@ -438,7 +475,7 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         return add_tags(super().__sklearn_tags__(), self.similarity)
 
 
-def _check_target(cases: Cases, y: Any) -> Array:
+def _check_target(cases: Any, y: Any) -> Array:
     if y is None:
         raise ValueError("MemoryClassifier requires y to be passed, but the target y is None")
     y = np.asarray(column_or_1d(y, warn=True))
@@ -447,5 +484,5 @@ def _check_target(cases: Cases, y: Any) -> Array:
         if len(kinds) > 1:
             raise ValueError(f"labels in y must be of one kind, got a mixture of {', '.join(kinds)}")
     check_classification_targets(y)
-    check_consistent_length(cases.data, y)
+    check_consistent_length(cases, y)
     return y

@@ -14,14 +14,17 @@ from memclf import unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import Chunks
 from memclf.classifier.former import Former
 from memclf.local import pool
+from memclf.memory.blocks import Blocks
+from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.search import SearchOptions, search_memories
 from memclf.memory.wishes import Wishes
 from memclf.protocols import gives_probabilities
 from memclf.routing import Routes, fit_thresholds, route_all
-from memclf.similarity.base import compare_memories, describe, find_measurements, fit_describe, trust
+from memclf.similarity.base import compare_memories, describe, find_measurements, trust
 from memclf.similarity.resolve import prepare_similarity
 
 NEED_PROBABILITIES = "this answer rule needs classifiers that give probabilities (predict_proba)"
@@ -86,7 +89,7 @@ class TrainingData:
 
     Attributes
     ----------
-    cases : Cases
+    cases : Cases or Chunks
     y : ndarray
     weight : ndarray or None
         Of each case.
@@ -96,7 +99,7 @@ class TrainingData:
         Which cases must be memories, and which must not.
     """
 
-    cases: Cases
+    cases: Any
     y: Array
     weight: Array | None
     params: dict[str, Any]
@@ -165,7 +168,9 @@ class FittedParts(StageOne):
 def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> StageOne:
     """Fit the similarity, describe the cases once, and choose memories and their thresholds."""
     similarity = seeded(prepare_similarity(settings.similarity, settings.n_jobs, settings.verbose), seeds.similarity)
-    Z = fit_describe(similarity, data.cases, data.y, data.weight)
+    Z = fit_and_describe(
+        similarity, data.cases, data.y, data.weight, settings.n_memories, settings.search, settings.n_jobs
+    )
     found = search_memories(
         Z,
         similarity,
@@ -175,6 +180,7 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
         wishes=data.wishes,
         sample_weight=data.weight,
         random_state=seeds.search,
+        n_jobs=settings.n_jobs,
         verbose=settings.verbose,
     )
     counted = data.counted
@@ -183,7 +189,7 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
         search_result=found,
         memory_indices=found.indices,
         memories=data.cases.keep(found.indices),
-        descriptions=containers.take(Z, found.indices),
+        descriptions=Z.take(found.indices) if isinstance(Z, Blocks) else containers.take(Z, found.indices),
         labels=found.labels,
         thresholds=fit_thresholds(
             settings.thresholds,
@@ -279,8 +285,11 @@ def _find_classes(y: Array, counted: Array) -> Array:
     return np.unique(y)
 
 
-def measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
+def measure_memories(stage_one: StageOne, cases: Cases | Chunks) -> Array | None:
     """What an expert feature measures on the memories when it is given all training cases."""
+    if isinstance(cases, Chunks):  # all cases are in no process
+        _, measured = find_measurements(stage_one.similarity, stage_one.memories)
+        return None if measured is None else np.asarray(measured)
     _, measured = find_measurements(stage_one.similarity, cases)
     return None if measured is None else np.asarray(measured[stage_one.memory_indices])
 

@@ -91,7 +91,7 @@ def edit(
 
 def _load(folder: Path, trusted: list[str] | None, data: Path | None, label: str | None) -> Any:
     from memclf.classifier import MemoryClassifier
-    from memclf.cli.read_data import read_cases
+    from memclf.data import read_cases
     from memclf.persist import load
 
     try:

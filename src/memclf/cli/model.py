@@ -21,7 +21,11 @@ SHOWN = ("memories", "coverage")  # numbers of an edit
 def inspect_model(
     folder: Annotated[Path, typer.Argument(help="A folder written by memclf.save.")],
 ) -> None:
-    """Show what a model folder holds, without running any of it."""
+    """Show what a model folder holds, without running any of it.
+
+    Examples:
+        memclf inspect MODEL
+    """
     from memclf.persist import inspect_folder
 
     try:

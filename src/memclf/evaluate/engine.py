@@ -227,7 +227,7 @@ def _measured(
     contender: Contender, cases: Cases, codes: Array, classes: Array, condition: Condition, store: Store, study: str
 ) -> tuple[Row, Array, Array | None]:
     clf = contender.estimator
-    coded = _Coder(clf, classes)
+    coded = Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
     if isinstance(clf, Routed):
@@ -271,7 +271,7 @@ def _classes(contenders: Sequence[Contender], y: Array) -> Array:
     return np.unique(np.concatenate([np.unique(y), *found]))
 
 
-class _Coder:
+class Coder:
     """Turns answers into positions in the classes; -1 for unknown and for other labels."""
 
     def __init__(self, clf: Any, classes: Array):

@@ -63,6 +63,12 @@ class SearchOptions:
         """Whether every case must be covered."""
         return self.coverage == "enforce" or (self.coverage == "auto" and n_memories is None)
 
+    def judges_by_all(self, n: int, row: int, n_memories: int | None) -> bool:
+        """Whether swaps are judged by all n cases, given the bytes of a description."""
+        # What happens to be free on a machine may change the size of blocks, but not which memories are found.
+        limit = np.inf if self.max_memory is None else parse_bytes(self.max_memory)
+        return self.mode != "corrected" or (n <= EXACT_CASES and exact_bytes(n, row, n_memories) <= limit)
+
 
 def search_memories(
     Z: Any,
@@ -100,10 +106,7 @@ def search_memories(
         if n_memories is not None:
             raise ValueError(f"mode={options.mode!r} finds the number of memories itself; n_memories must be None")
         return _search_as_in_paper(Z, similarity, threshold, options, weights, counted, random_state, verbose)
-    # What happens to be free on a machine may change the size of blocks, but not which memories are found.
-    told = options.max_memory is not None
-    limit = parse_bytes(options.max_memory) if told else np.inf
-    if isinstance(Z, Blocks) or n > EXACT_CASES or exact_bytes(n, containers.row_bytes(Z), n_memories) > limit:
+    if isinstance(Z, Blocks) or not options.judges_by_all(n, containers.row_bytes(Z), n_memories):
         blocks = Z if isinstance(Z, Blocks) else Blocks(Z, similarity, n_jobs=n_jobs)
         blocks.keep_within(options.max_memory, n_memories)
         return _search_in_batches(blocks, threshold, n_memories, options, wishes, weights, random_state, verbose)

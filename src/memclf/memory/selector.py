@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -15,23 +14,17 @@ from memclf import integrity
 from memclf._numbers import Array, first_best
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import Chunks, compute_if_chunked, is_chunked
+from memclf.cases.lazy import compute_later
 from memclf.memory.blocks import Blocks
+from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
-from memclf.memory.sampling import Population
-from memclf.memory.search import EXACT_CASES, SearchOptions, search_memories
+from memclf.memory.search import SearchOptions, search_memories
 from memclf.memory.wishes import Wishes
 from memclf.protocols import Compares
-from memclf.similarity.base import (
-    USE_GOWER_FOR_GAPS,
-    NumericSimilarity,
-    compare_memories,
-    describe,
-    fit_describe,
-    positive_weights,
-)
+from memclf.similarity.base import compare_memories, describe, fit_describe
 from memclf.similarity.resolve import add_tags, prepare_similarity
 
-SAMPLE_TO_FIT = 100_000  # cases from which a similarity learns its scale, where there are more
 OPTIONS = tuple(field.name for field in fields(SearchOptions))
 
 
@@ -40,9 +33,9 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
     the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
-    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. As
-    ``MemoryClassifier(search=...)`` it sets how memories are searched; the classifier sets similarity, threshold,
-    number and seed.
+    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. Dask arrays, data frames
+    and bags stay on the workers of the running client (docs/scale.md). As ``MemoryClassifier(search=...)`` it sets
+    how memories are searched; the classifier sets similarity, threshold, number and seed.
 
     Parameters
     ----------
@@ -172,12 +165,14 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             Memories to start from in place of a cover, such as those of a former search, than which the result is
             never worse. Where they leave cases uncovered, a cover adds to them.
         """
-        cases = Cases.of(X)
+        cases = Chunks(X) if is_chunked(X) else Cases.of(X)
         wishes = Wishes.of(pinned, forbidden, start, len(cases))
+        y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
         containers.check_columns(self, cases.data, reset=True)
         self.similarity_ = prepare_similarity(self.similarity, self.n_jobs, self.verbose)
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        Z = self._describe(seeded(self.similarity_, seed), cases, y, sample_weight)
+        similarity = seeded(self.similarity_, seed)
+        Z = fit_and_describe(similarity, cases, y, sample_weight, self.n_memories, self.options, self.n_jobs)
         self.search_result_ = search_memories(
             Z,
             self.similarity_,
@@ -199,32 +194,18 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         integrity.seal(self)
         return self
 
-    def _describe(self, similarity: Any, cases: Cases, y: Any, sample_weight: Any) -> Any:
-        """The descriptions of all cases; `Blocks` of them where holding them all is a waste.
-
-        Rows of numbers that are the features themselves are described at no cost, again in every pass. What the
-        similarity learns from them, it then learns from a sample.
-        """
-        own = isinstance(similarity, NumericSimilarity) and similarity.features is None
-        many = len(cases) > EXACT_CASES and containers.is_rows_of_numbers(cases.data)
-        if not (own and many and self.mode == "corrected"):
-            return fit_describe(similarity, cases, y, sample_weight)
-        blocks = Blocks(cases.data, similarity, n_jobs=self.n_jobs)
-        blocks.keep_within(self.max_memory, self.n_memories)
-        blocks.check_finite(USE_GOWER_FOR_GAPS)
-        counted = np.ones(len(cases)) if sample_weight is None else positive_weights(sample_weight, len(cases))
-        some = Population.merged(blocks, counted).draw(SAMPLE_TO_FIT, np.random.default_rng(0)).rows
-        some.sort()
-        weights = None if sample_weight is None else counted[some]
-        fit_describe(similarity, cases.take(some), containers.take_if_per_case(y, some, len(cases)), weights)
-        return Blocks(cases.data, similarity, similarity.describe, n_jobs=self.n_jobs)
-
     def transform(self, X: Any) -> Array:
         """Similarity of every case to every memory, one column per memory."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return compute_later(self, "transform", X)
         return self._similarities(X).T
 
     def predict(self, X: Any) -> Array:
         """Number of the most similar memory, whether or not the threshold is reached."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return compute_later(self, "predict", X)
         return first_best(self._similarities(X))
 
     def _similarities(self, X: Any) -> Array:

@@ -14,6 +14,7 @@ from memclf.answers import RULES
 from memclf.answers.belief import Belief
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 from memclf.classifier import CurvePoint, Edits, MemoryClassifier, SearchCurve, Training
+from memclf.classifier.held_out import Distances
 from memclf.exceptions import MissingExtraError
 from memclf.local.competence import DETECTORS, Calibration
 from memclf.local.pool import Pool
@@ -41,7 +42,7 @@ ESTIMATORS: dict[str, type] = {
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Assumption, Belief, Bound, Calibration, CurvePoint, Edits, MemorySearchResult),
+        *(Assumption, Belief, Bound, Calibration, CurvePoint, Distances, Edits, MemorySearchResult),
         *(MemoryTerm, Pool, Round, SearchCurve, Term, Training),
     )
 }

@@ -91,7 +91,7 @@ def write_state(
 
     `announce` is called with that name when all is written, and nothing is in place yet.
     """
-    _check_target(folder)
+    check_target(folder)
     encoder = VisionEncoder(training=training)
     tree = encoder.encode_model(model)
     payload = {ARRAYS: archive.write_arrays(encoder.arrays), ESTIMATORS: dump_parts(encoder.parts)}
@@ -171,7 +171,8 @@ def _can_stand_alone(model: Any) -> bool:
     return type(model) in MODELS or is_network(model) or is_feature(model)
 
 
-def _check_target(folder: Path) -> None:
+def check_target(folder: Path) -> None:
+    """Raise an error if a model cannot be saved to this folder, before the work of fitting one."""
     if folder.exists() and not folder.is_dir():
         raise ModelFolderError(f"{folder} is a file; a model needs a folder")
     if folder.is_dir() and not holds_manifest(folder):

@@ -29,6 +29,11 @@ import pyarrow, pyarrow.parquet
 pyarrow.parquet.write_table(pyarrow.table({"a": X[:, 0], "b": X[:, 1]}), model + ".parquet")
 assert memclf.MemorySelector(threshold=0.5, random_state=0).fit(model + ".parquet").memory_indices_.size
 """,
+    "cluster": """
+import dask.array
+lazy = memclf.MemorySelector(threshold=0.5, random_state=0).fit(dask.array.from_array(X, chunks=(20, 2)))
+assert lazy.memory_indices_.size
+""",
     "corruptions": """
 from memclf.vision import CORRUPTIONS, ImageCollection, corrupt
 image = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)

@@ -80,11 +80,11 @@ def _print_drift(console: Console, found: Drift) -> None:
     _print_memories(console, found)
     if found.cases:
         console.print(Text("cases that moved it", style="bold"))
-        numbers = ("row", "memory", "similarity", "threshold")
-        table = make_table(*numbers, "name", "why", right=numbers)
+        columns = ("memory", "similarity", "threshold")
+        table = make_table("case", *columns, "why", right=columns)
         for case in found.cases:
-            cells = (case.row, case.memory, f"{case.similarity:.3f}", f"{case.threshold:.3f}")
-            table.add_row(*map(str, cells), as_cell(case.name), as_cell(case.why))
+            cells = (case.memory, f"{case.similarity:.3f}", f"{case.threshold:.3f}")
+            table.add_row(as_cell(case.name), *map(str, cells), as_cell(case.why))
         console.print(table)
 
 

@@ -53,7 +53,8 @@ def _print_models(console: Console, run: Run, conditions: list[Condition], title
         answered = run.measure(name, "coverage", conditions)
         apart = None if name == OWN else run.apart(name, OWN, conditions)
         cells = (_say(plain), "" if balanced is None else f"{100 * balanced.value:.1f}", f"{100 * (answered or 0):.1f}")
-        table.add_row(run.labels.model(name.model, short=True), *cells, _say(apart, sign="+"))
+        called = "This model" if name == OWN else run.labels.model(name.model, short=True)
+        table.add_row(called, *cells, _say(apart, sign="+"))
     _print_table(console, title, table)
 
 

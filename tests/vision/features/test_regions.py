@@ -203,6 +203,8 @@ def test_fit__paintings_that_do_not_fit__names_image_and_remedy():
         regions.fit([image, image], [outlines])
     with pytest.raises(ImageError, match=r"painting of image 1 has shape \(10, 10\), the image has \(128, 256\)"):
         regions.fit([image, image], [outlines, outlines[:10, :10]])
+    with pytest.raises(ImageError, match="painting of image 0 is a colour image, and nothing says which colour is wh"):
+        regions.fit([image], [image])
     with pytest.raises(ImageError, match="painting of image 0 holds 7; wanted are 0 .* 1 to 3 for the regions backg"):
         regions.fit([image], [np.where(outlines == 3, 7, outlines)])
     with pytest.raises(ValueError, match=r"nothing was painted as 'symptom'; paint at least one stroke.*3 symptom"):

@@ -26,7 +26,10 @@ ALLOWS = {
     "report": "pictures of explanations, plots and reports",
     "tables": "data frames of pandas, in and out",
     "scale": "Parquet files and more cases than fit in memory",
+    "cluster": "collections of Dask, on this machine or on several",
     "corruptions": "pictures from files and folders, and 19 corruptions of them",
+    "serve": "answers over HTTP, `memclf serve`",
+    "mlflow": "model folders in MLflow",
     "vision": "networks, expert features and the case studies",
     "arch": "ImageNet weights of more backbones, installed instead of downloaded",
 }

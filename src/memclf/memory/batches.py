@@ -230,7 +230,7 @@ class BatchSearch:
         self.n_candidates += record.n_candidates
 
     def list_excused(self, uncovered: Array) -> Array:
-        """Which of the uncovered cases no allowed case covers, those with the same description included."""
+        """Which of the uncovered cases, twins included, no allowed case covers."""
         if not len(self.excused):
             return NONE
         others = uncovered[~self.places.allowed[uncovered]]

@@ -18,7 +18,8 @@ from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import TaughtRegions
-from memclf.vision.features.regions import check_regions, decide
+from memclf.vision.features.region_masks import decide, leeway
+from memclf.vision.features.regions import check_regions
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +143,23 @@ def test_trust__pictures_like_those_painted__is_higher_than_for_noise(taught):
     trust = taught.trust([*usual, noise])
     assert (trust[:2] > 0.8).all()
     assert trust[2] < 0.3
+
+
+@pytest.mark.parametrize("name", ["fog", "gaussian_noise"])
+def test_trust__strong_corruption__is_clearly_lower(taught, name):
+    image = drawn_leaf(107)[0]
+    clean, worse = taught.trust([image, corrupt(image, name, 5, key="a")])
+    assert worse < clean - 0.1
+
+
+def test_leeway__adds_up_pixels_in_doubt_of_nested_regions():
+    found = np.zeros((2, 10, 3))
+    found[..., 0] = 1
+    found[0] = (0, 1, 0)  # half of the picture is leaf,
+    found[0, :2] = (0, 0.5, 0.5)  # a fifth of which may be symptom,
+    found[1, :3] = (0.6, 0.4, 0)  # and three pixels of twenty may be leaf
+    assert leeway(found, REGIONS) == pytest.approx(0.2 + 0.15)
+    assert leeway(found.round(), REGIONS) == 0
 
 
 def test_suggest__picture_with_something_new__is_named_first_and_where(taught):

@@ -21,6 +21,10 @@ class FittedPartsError(MemclfError, ValueError):
     """Fitted attributes do not belong together: one was overwritten. The message names them."""
 
 
+class TrainingCasesError(MemclfError, ValueError):
+    """An edit needs the training cases, and they are missing or are not those of the fit."""
+
+
 class MissingExtraError(MemclfError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 
@@ -75,6 +79,10 @@ class WeightsError(MemclfError, RuntimeError):
 
 class SpecError(MemclfError, ValueError):
     """A SPEC of measurements is wrong; the message names the line and the word."""
+
+
+class ClusterError(MemclfError, RuntimeError):
+    """A cluster does not answer, or its workers do not fit; the message names them."""
 
 
 class StoreError(MemclfError):

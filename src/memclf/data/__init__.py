@@ -1,6 +1,6 @@
 """Reading cases and labels from files: image folders, lists of images, and tables."""
 
-from memclf.data.cases import Block, CaseFile, read_cases, takes_images
+from memclf.data.cases import Block, CaseFile, read_cases, read_unlabelled, takes_images
 from memclf.data.columns import ColumnDifference, compare_columns, match_columns
 from memclf.data.images import list_images, read_groups, read_images
 from memclf.data.training import TrainingCases, read_training
@@ -17,5 +17,6 @@ __all__ = [
     "read_groups",
     "read_images",
     "read_training",
+    "read_unlabelled",
     "takes_images",
 ]

@@ -15,7 +15,7 @@ from memclf._numbers import Array
 from memclf.cases import Collection, containers
 from memclf.data.columns import ColumnDifference, compare_columns, match_columns
 from memclf.data.images import list_images, read_images
-from memclf.data.labels import find_label, match_labels
+from memclf.data.labels import LABELS, find_label, match_labels
 from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError
 
@@ -54,6 +54,27 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
         _check_kind(clf, path)
         X, labels = _read_table(clf, TableFile(path), label)
     return X, match_labels(labels, clf.classes_, path)
+
+
+def read_unlabelled(clf: Any, path: Path) -> Any:
+    """All cases of a file for a fitted memory classifier, labels or not; also one image."""
+    if takes_images(clf) and path.is_file() and path.suffix.lower() not in (".csv", ".npz"):
+        from memclf.vision import ImageCollection
+
+        return ImageCollection([path])
+    if path.suffix.lower() == ".npz":
+        return read_cases(clf, path)[0]
+    file = CaseFile(clf, path)
+    if file.images is not None:
+        return file.images
+    blocks = [block.cases for block in file.blocks()]
+    if not blocks:
+        raise DataError(f"{path} has columns and no rows")
+    if containers.is_table(clf.memories_):
+        import pandas as pd
+
+        return pd.concat(blocks)
+    return np.concatenate(blocks)
 
 
 def takes_images(clf: Any) -> bool:
@@ -100,6 +121,13 @@ def _read_table(clf: Any, table: TableFile, label: str | None) -> tuple[Any, Arr
     return match_columns(clf, pd.concat(blocks), table.path), labels
 
 
+def _drop_label(clf: Any, frame: Any) -> Any:
+    """The frame without labels, which an array of numbers would take for one of them."""
+    if containers.is_table(clf.memories_) or frame.shape[1] != np.shape(clf.memories_)[1] + 1:
+        return frame
+    return frame.drop(columns=[name for name in LABELS if name in frame.columns][:1])
+
+
 def _words(clf: Any) -> list[str]:
     """Columns of the training table that hold words, which a file may write as numbers."""
     if not containers.is_table(clf.memories_):
@@ -133,6 +161,8 @@ class CaseFile:
     ----------
     name : "row" or "file"
         What cases are called by.
+    images : ImageCollection or None
+        All images, if the cases are images.
     count : int or None
         How many there are, None if nothing tells.
     columns : ColumnDifference or None
@@ -146,9 +176,9 @@ class CaseFile:
         _check_kind(clf, path)
         self.columns: ColumnDifference | None = None
         self.count: int | None
-        self._images = list_images(path) if takes_images(clf) else None
-        if self._images is not None:
-            self.name, self.count = "file", len(self._images)
+        self.images = list_images(path) if takes_images(clf) else None
+        if self.images is not None:
+            self.name, self.count = "file", len(self.images)
         else:
             self._table = TableFile(path)
             self.name, self.count = "row", self._table.count()
@@ -161,24 +191,25 @@ class CaseFile:
     def identity(self) -> str:
         """Tells these cases from others: the file with its size and time, and the names of images."""
         about = self.path.stat()
-        keys = [] if self._images is None else [str(self._images.key(k)) for k in range(len(self._images))]
+        keys = [] if self.images is None else [str(self.images.key(k)) for k in range(len(self.images))]
         when = [] if self.path.is_dir() else [about.st_size, about.st_mtime_ns]
         return json.dumps([str(self.path.resolve()), *when, *keys])
 
     def count_blocks(self, start: int = 0) -> int:
         """About how many blocks there are from a position on, for a progress bar."""
-        size = ROWS if self._images is None else IMAGES
+        size = ROWS if self.images is None else IMAGES
         total = self.count if self.count is not None else _count_lines(self.path)
         return max(1, -(-(total - start) // size))
 
     def blocks(self, start: int = 0) -> Iterator[Block]:
         """Blocks from this position on."""
-        if self._images is not None:
-            for at in range(start, len(self._images), IMAGES):
-                part = self._images[at : at + IMAGES]
+        if self.images is not None:
+            for at in range(start, len(self.images), IMAGES):
+                part = self.images[at : at + IMAGES]
                 yield Block(at + len(part), [part.key(position) for position in range(len(part))], part)
             return
         for frame in self._table.blocks(ROWS, start=start, words=_words(self.clf)):
+            frame = _drop_label(self.clf, frame)
             yield Block(int(frame.index[-1]) + 1, frame.index.tolist(), match_columns(self.clf, frame, self.path))
 
 

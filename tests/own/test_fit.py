@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 import memclf
 from memclf.cli import app
 from memclf.own import fit_data
-from memclf.own.page import write_page
 
 
 def run(*arguments):
@@ -92,6 +91,7 @@ def test_fit__csv__prints_table_sentence_and_notes(table, tmp_path):
     assert "http://" not in html.replace("http://www.w3.org", "")
 
 
+@pytest.mark.slow
 def test_fit_data__folder_of_images__uses_measurements_and_the_bundled_network(pictures, tmp_path):
     found = fit_data(pictures, tmp_path / "m", answer="local", folds=2)
     assert found.data.kind == "images"
@@ -99,8 +99,6 @@ def test_fit_data__folder_of_images__uses_measurements_and_the_bundled_network(p
     assert list(rows) == ["majority", "baseline", "stage1", "memory"]
     assert rows["baseline"]["accuracy"]["value"] > 0.8
     assert rows["stage1"]["answered_accuracy"]["value"] > 0.8
-    page = write_page(found, tmp_path / "page.html")
-    assert page.read_text().count("data:image/png;base64") >= len(found.classifier.memory_indices_)
     loaded = memclf.load(tmp_path / "m")
     assert (loaded.predict(found.data.cases) == found.classifier.predict(found.data.cases)).all()
 
@@ -108,9 +106,12 @@ def test_fit_data__folder_of_images__uses_measurements_and_the_bundled_network(p
 def test_fit__spec_of_measurements__is_what_cases_are_compared_by(pictures, tmp_path):
     spec = tmp_path / "look.yaml"
     spec.write_text("measurements:\n  - measure: colour\n    of: picture\n")
-    shown = run(pictures, "--out", tmp_path / "m", "--features", spec, "--estimator", "forest", "--answer", "labels")
+    page = tmp_path / "page.html"
+    options = ("--estimator", "logistic", "--answer", "labels", "--report", page)
+    shown = run(pictures, "--out", tmp_path / "m", "--features", spec, *options)
     assert shown.exit_code == 0, shown.output
     clf = memclf.load(tmp_path / "m")
+    assert page.read_text().count("data:image/png;base64") >= len(clf.memory_indices_)
     assert [type(each).__name__ for each in clf.similarity_.features.measurements] == ["ColourOf"]
 
 

@@ -3,6 +3,7 @@
 import json
 import resource
 import shutil
+import sys
 
 import pandas as pd
 import pytest
@@ -178,3 +179,28 @@ def test_predict_file__answers__do_not_depend_on_the_blocks(fitted, table, answe
     predict_file(fitted.model, table, tmp_path / "one.csv")
     assert read(tmp_path / "one.csv")["answer"].tolist() == [row["answer"] for row in answers]
     assert memclf.load(fitted.model).predict(fitted.data.cases).tolist() == [row["answer"] for row in answers]
+
+
+def test_predict__similarity_of_the_user__is_imported_only_if_trusted(table, tmp_path, monkeypatch):
+    code = "def alike(a, b):\n    return 1.0 if str(a['ward']) == str(b['ward']) else 0.1\n"
+    (tmp_path / "memclf_test_wards.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    found = fit_data(
+        table,
+        "model",
+        target="outcome",
+        similarity="memclf_test_wards:alike",
+        answer="labels",
+        estimator="logistic",
+        unknown_rate=None,
+        folds=2,
+    )
+    monkeypatch.delitem(sys.modules, "memclf_test_wards")
+    shown = run("model", table, "--out", "answers.csv")
+    assert shown.exit_code == 1
+    assert "here: --trusted memclf_test_wards.alike" in " ".join(shown.output.split())
+    assert "memclf_test_wards" not in sys.modules
+    shown = run("model", table, "--out", "answers.csv", "--trusted", "memclf_test_wards.alike")
+    assert shown.exit_code == 0, shown.output
+    assert read(tmp_path / "answers.csv")["answer"].tolist() == found.classifier.predict(found.data.cases).tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +45,8 @@ def predict(
         with exit_on_error(OSError, TypeError, ValueError):
             from memclf.own import predict_file
 
+            if trusted:
+                sys.path.append(str(Path.cwd()))  # where memclf fit found what the user named
             try:
                 found = predict_file(model, data, out, skip_broken=skip_broken, trusted=trusted or ())
             except OptionError as error:

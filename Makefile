@@ -84,9 +84,10 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The theme advertises its successor on every build; CONTRIBUTING.md says what we make of it.
+# The theme advertises its successor on every build; CONTRIBUTING.md says what we make of it. With --quiet, --strict
+# would see no warning.
 docs: $(DOCS_READY)   ## the site, in site/: every link and public name is checked, nothing comes from another host
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/check_site.py site
 
 bench: $(BENCH_READY)   ## the search beside its peers: time, memory and objective as ratios; cost against n

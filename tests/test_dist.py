@@ -12,6 +12,8 @@ import importlib, pkgutil, sys, memclf
 model, extra = sys.argv[1:]
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
     if extra == "vision" or not module.name.startswith(("memclf.vision.", "memclf.studies.")):
+        if module.name.startswith("memclf.serve.") and extra != "serve":
+            continue
         importlib.import_module(module.name)
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
@@ -35,6 +37,17 @@ image = np.random.default_rng(0).integers(0, 255, (48, 64, 3), dtype=np.uint8)
 assert {corrupt(image, name, 3).shape for name in CORRUPTIONS} == {image.shape}
 assert "torch" not in sys.modules and not importlib.util.find_spec("torch")
 """,
+    "cluster": """
+import dask.array
+found = memclf.MemorySelector(threshold=0.5, random_state=0).fit(dask.array.from_array(X, chunks=(20, 2)))
+assert found.memory_indices_.size
+""",
+    "mlflow": """
+import memclf.mlflow
+memclf.mlflow.save_model(clf, model + "-mlflow")
+assert (memclf.mlflow.load_model(model + "-mlflow").predict(X) == clf.predict(X)).all()
+""",
+    "serve": "from memclf.serve import create_app\nassert create_app(clf).openapi()['paths']['/v1/predict']",
     "vision": """  # with the tables, coefficients and weights that come along
 from memclf.vision import CORRUPTIONS, ImageClassifier, ImageCollection, corrupt
 from memclf.vision.features import LeafColours

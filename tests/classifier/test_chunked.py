@@ -150,3 +150,21 @@ def test_chunked__local_classifier_that_fails__names_its_memory():
 
     with pytest.raises(LocalFitError, match=r"failed on the cluster of memory \d+ \(row"):
         classifier(Fails()).fit(D, y)
+
+
+def mean_colour(image):
+    return image.mean(axis=(0, 1))
+
+
+def test_chunked__bag_of_images__each_chunk_is_read_and_described_where_it_is():
+    shades = np.random.default_rng(0).integers(0, 60, (24, 1, 1, 1)) + np.array(
+        [[[[180, 40, 40]]], [[[40, 180, 40]]]] * 12
+    )
+    images = list(np.broadcast_to(shades, (24, 16, 16, 3)).astype(np.uint8))
+    kinds = np.array(["red", "green"] * 12)
+    several = bag.from_sequence(range(24), npartitions=4).map(images.__getitem__)
+    clf = classifier(answer="labels", similarity=RBFSimilarity(features=mean_colour), n_memories=2)
+    one = clf.fit(images, kinds).memory_indices_, clf.predict(images)
+    chunked = clf.fit(several, kinds)
+    np.testing.assert_array_equal(chunked.memory_indices_, one[0])
+    np.testing.assert_array_equal(chunked.predict(several).compute(scheduler="synchronous"), one[1])

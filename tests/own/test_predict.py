@@ -154,8 +154,12 @@ def test_predict__other_columns_or_kinds__say_what_is_wrong(fitted, images_model
 
 
 def test_predict__bad_name_of_the_file__is_an_error_of_the_command_line(fitted, table, tmp_path):
-    for out, message in (("answers.txt", "must end in one of .csv"), ("nowhere/a.csv", "there is no folder")):
-        shown = run(fitted.model, table, "--out", tmp_path / out)
+    for out, message in (
+        (tmp_path / "answers.txt", "must end in one of .csv"),
+        (tmp_path / "nowhere/a.csv", "there is no folder"),
+        (table, "is the data itself, which would be lost"),
+    ):
+        shown = run(fitted.model, table, "--out", out)
         assert (shown.exit_code, message in shown.output) == (2, True)
 
 

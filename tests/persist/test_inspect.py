@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 import memclf
@@ -207,9 +208,18 @@ def test_a_folder_cannot_give_orders_to_the_terminal(inspect, folder, tamper):
 # ------------------------------------------------------------------------------------------------ the model card
 
 
+def test_the_card_begins_with_the_header_that_hubs_read(folder):
+    _, header, _ = (folder / "MODEL_CARD.md").read_text().split("---\n", 2)
+    assert yaml.safe_load(header) == {
+        "library_name": "memclf",
+        "pipeline_tag": "tabular-classification",
+        "tags": ["memclf", "memory-classifier", "interpretable", "abstention"],
+    }
+
+
 def test_the_card_tells_what_the_model_is(folder, classifier):
     card = (folder / "MODEL_CARD.md").read_text()
-    assert card.startswith("# MemoryClassifier\n")
+    assert "\n# MemoryClassifier\n" in card
     assert f"with memclf {memclf.__version__}" in card
     assert "It remembers 3 of its 90 training cases" in card
     assert "- classes: bad, good" in card

@@ -407,3 +407,20 @@ def test_remembered__arrays__share_their_pixels():
     assert once[1] is once[1]
     assert noisy[1] is not noisy[1]
     np.testing.assert_array_equal(once[1], noisy[1])
+
+
+def test_read_image__path_with_a_protocol__is_read_through_fsspec():
+    content = io.BytesIO()
+    Image.fromarray(np.full((8, 9, 3), 50, dtype=np.uint8)).save(content, "PNG")
+    files = pytest.importorskip("fsspec").filesystem("memory")
+    files.pipe({"/leaves/one.png": content.getvalue(), "/leaves/broken.png": b"nothing"})
+    assert read_image("memory://leaves/one.png").shape == (8, 9, 3)
+    for url, told in [
+        ("memory://leaves/none.png", "cannot be read: FileNotFoundError"),
+        ("nonsense://one.png", "cannot be read: ValueError: Protocol not known"),
+        ("memory://leaves/broken.png", "is not an image of a known format"),
+    ]:
+        with pytest.raises(ImageError, match=f"{url} {told}"):
+            read_image(url)
+    with pytest.raises(ImageError, match="more than max_bytes=10"):
+        read_image("memory://leaves/one.png", max_bytes=10)

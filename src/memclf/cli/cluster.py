@@ -9,7 +9,7 @@ from typing import Any
 from memclf.exceptions import ClusterError, MissingExtraError
 
 PATIENCE = 10  # seconds for a scheduler to answer
-CLUSTER_HELP = "Address of a running Dask scheduler, as tcp://10.0.0.1:8786: the work is done by its workers."
+CLUSTER_HELP = "Address of a running Dask scheduler, as tcp://10.0.0.1:8786."
 WORKERS_HELP = "Start this many worker processes on this machine."
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memclf.cli.output import as_line, exit_on_error, fail
+from memclf.cli.output import as_line, check_workers, exit_on_error, fail
 
 
 def corrupt(
@@ -19,7 +19,10 @@ def corrupt(
         "imagenet-c"
     ),
     seed: Annotated[int, typer.Option(help="For another draw of the whole data set.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes at work; -1: all cores. Results do not depend on it.")] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(callback=check_workers, help="Processes at work; -1: all cores. Results do not depend on it."),
+    ] = 1,
     quality: Annotated[int | None, typer.Option(help="JPEG of this quality instead of PNG; ImageNet-C: 85.")] = None,
     texture_dir: Annotated[Path | None, typer.Option(help="A folder with photographs of frost.")] = None,
     sheet: Annotated[Path | None, typer.Option(help="Instead: draw this one image under all conditions.")] = None,

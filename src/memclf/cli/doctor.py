@@ -26,7 +26,10 @@ ALLOWS = {
     "report": "pictures of explanations, plots and reports",
     "tables": "data frames of pandas, in and out",
     "scale": "Parquet files and more cases than fit in memory",
+    "cluster": "collections of Dask, on this machine or on several",
     "corruptions": "pictures from files and folders, and 19 corruptions of them",
+    "serve": "answers over HTTP, `memclf serve`",
+    "mlflow": "model folders in MLflow",
     "vision": "networks, expert features and the case studies",
     "arch": "ImageNet weights of more backbones, installed instead of downloaded",
 }
@@ -65,6 +68,10 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
     """Say what is installed, which extras are missing, and whether all of it works.
 
     The exit code is 1 if something that is installed does not work. A missing extra is no fault.
+
+    Examples:
+        memclf doctor
+        memclf doctor --json
     """
     about = describe_installation()
     extras = [read_extra(name) for name in ALLOWS]

@@ -38,8 +38,8 @@ def evaluate(
     """Measure a model on labelled cases, beside simpler models: is it worth it?
 
     Simpler models are the majority class, stage 1 alone (the labels of the memory's cluster) and, where the model has
-    one, its global classifier as the baseline. Unknown counts as an error in accuracy. Intervals are of 95 %, from resampled
-    cases; the last column is how much better or worse than the model they are on the same cases.
+    one, its global classifier as the baseline. Unknown counts as an error in accuracy. Intervals are of 95 %, from
+    resampled cases; the last column is how much better or worse than the model they are on the same cases.
 
     Examples:
         memclf evaluate MODEL new.csv --label species

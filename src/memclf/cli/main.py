@@ -79,6 +79,7 @@ COMMANDS = {
         "doctor",
         "Say what is installed, which extras are missing, and whether all of it works.",
     ),
+    "serve": ("memclf.cli.serve", "serve", "Answer cases over HTTP with a saved memory classifier."),
     "bound": (
         "memclf.cli.bound",
         "bound",

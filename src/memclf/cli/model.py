@@ -55,6 +55,8 @@ def _print_inspection(console: Console, found: Inspection) -> None:
         )
     elif "numbers" in training:
         console.print(as_markup("numbers: " + ", ".join(training["numbers"])))
+    elif "alike" in training:
+        console.print(as_markup(f"alike: {training['alike']}. {training['learned']}".rstrip()))
     else:
         console.print(f"trained for {training['epochs']:d} epochs, last loss {training['last_loss']:.3f}")
     if training.get("by_memory"):

@@ -75,6 +75,13 @@ def fail_by_bug(error: Exception) -> NoReturn:
     fail(f"{type(error).__name__}: {error} (this is a bug{advice})")
 
 
+def check_workers(number: int) -> int:
+    """A number of workers that joblib can make sense of."""
+    if number == 0:
+        raise typer.BadParameter("0 workers would do nothing; give 1 or more, or -1 for all cores")
+    return number
+
+
 def as_line(value: object) -> str:
     """Text on one line, without control codes of terminals."""
     return make_printable(" ".join(str(value).split()))

@@ -43,14 +43,17 @@ def list_images(path: Path) -> Any:
     return ImageCollection.from_csv(path, path=find_paths(TableFile(path)))
 
 
-def read_images(path: Path, label: str | None = None) -> tuple[Any, Array]:
-    """Images and labels, from a folder of folders or a CSV file that lists images."""
+def read_images(path: Path, label: str | None = None, column: str | None = None) -> tuple[Any, Array]:
+    """Images and labels, from a folder of folders or a CSV file that lists images.
+
+    `column` names the column with the paths; None: the first that holds paths of images.
+    """
     from memclf.vision import ImageCollection
 
     if path.is_dir():
         found = ImageCollection.from_folder(path)
     else:
-        found = ImageCollection.from_csv(path, path=find_paths(TableFile(path)), label=label)
+        found = ImageCollection.from_csv(path, path=column or find_paths(TableFile(path)), label=label)
     if found.labels is None:
         how = "one subfolder per class" if path.is_dir() else f"one of the columns {', '.join(LABELS)}, or --label NAME"
         raise DataError(f"{path} has no labels: {how} would tell them")

@@ -15,7 +15,7 @@ from memclf.cases import containers
 from memclf.classifier import MemoryClassifier
 from memclf.classifier.folds import FoldPlan
 from memclf.evaluate import metrics
-from memclf.evaluate.engine import Coder
+from memclf.evaluate.grid import Coder
 from memclf.evaluate.kinds import name_cases
 from memclf.evaluate.store import CLEAN, Cases, ModelId, Row, Store
 

@@ -46,7 +46,7 @@ def wide_cover(
         blocks.n_evaluations += columns.n_evaluations
         memories = np.concatenate([memories, rows[found]])
         left.strike_out(rows[found], rows)
-    more, uncoverable = _find_stand_ins(blocks, left.cases.rows, places.allowed, threshold)
+    more, uncoverable = find_stand_ins(blocks, left.cases.rows, places.allowed, threshold)
     memories = np.concatenate([memories, np.setdiff1d(more, memories)])
     return _needed(blocks, is_counted, memories, threshold, len(places.given)), uncoverable
 
@@ -69,7 +69,7 @@ class _Left:
         self.cases = self.cases.restrict(remaining[self.cases.rows])
 
 
-def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
+def find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
     """The most similar allowed cases of cases that are not, and rows of those that none covers."""
     found, uncoverable = [NONE], [NONE]
     own = blocks.split(allowed) if len(bare) else None

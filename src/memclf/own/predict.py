@@ -77,6 +77,8 @@ def predict_file(
         raise OptionError(f"--out must end in one of {', '.join(SUFFIXES)}; got {target.name}")
     if not target.absolute().parent.is_dir():
         raise OptionError(f"there is no folder {target.absolute().parent} to write {target.name} into")
+    if target.resolve() == path.resolve():
+        raise OptionError(f"--out {target} is the data itself, which would be lost; give another name")
     clf = load(model, trusted=trusted)
     if not isinstance(clf, MemoryClassifier):
         raise DataError(f"{model} holds a {type(clf).__name__}; memclf predict takes a memory classifier")

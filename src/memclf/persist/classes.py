@@ -21,6 +21,7 @@ from memclf.local.pool import Pool
 from memclf.memory import MemorySelector
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.similarity import REGISTRY as SIMILARITIES
+from memclf.similarity import Similarity
 from memclf.vision.features import FEATURES
 
 MODELS = (MemoryClassifier, MemorySelector)
@@ -67,6 +68,11 @@ def is_own_estimator(value: Any) -> bool:
 def is_feature(value: Any) -> bool:
     """Whether this is one of memclf's expert features, which can be saved by itself as well."""
     return type(value).__name__ in FEATURES and is_own_estimator(value)
+
+
+def is_similarity(value: Any) -> bool:
+    """Whether this is one of memclf's similarities, which can be saved by itself as well."""
+    return isinstance(value, Similarity) and is_own_estimator(value)
 
 
 def is_network(value: Any) -> bool:

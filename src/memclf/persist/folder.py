@@ -31,7 +31,7 @@ from memclf._version import __version__
 from memclf.exceptions import MemclfError, ModelFolderError
 from memclf.persist import archive, references
 from memclf.persist.card import write_card
-from memclf.persist.classes import MODELS, is_feature, is_network
+from memclf.persist.classes import MODELS, is_feature, is_network, is_similarity
 from memclf.persist.codec_vision import VisionDecoder, VisionEncoder, read_tensors, write_tensors
 from memclf.persist.estimators import check_parts, dump_parts, load_parts
 from memclf.persist.manifest import MANIFEST, holds_manifest, make_manifest, read_folder
@@ -50,7 +50,7 @@ def save(model: Any, folder: str | os.PathLike[str], *, training: bool = False) 
 
     Parameters
     ----------
-    model : MemoryClassifier, MemorySelector, ImageClassifier, or an expert feature of memclf such as TaughtRegions
+    model : MemoryClassifier, MemorySelector, ImageClassifier, or a similarity or an expert feature of memclf
         Estimators inside it go through skops; a user's own function is stored as import path and source hash.
     folder : path
         Created if absent. A folder that holds other things is left alone, with an error.
@@ -68,9 +68,9 @@ def save(model: Any, folder: str | os.PathLike[str], *, training: bool = False) 
     """
     if not _can_stand_alone(model):
         raise TypeError(
-            "save takes a MemoryClassifier, a MemorySelector or an ImageClassifier (or an expert feature), got "
-            f"{type(model).__name__}. Preprocessing belongs in the similarity (features=...) and in the estimator "
-            "(a Pipeline)."
+            "save takes a MemoryClassifier, a MemorySelector, an ImageClassifier, or a similarity or an expert feature "
+            f"of memclf, got {type(model).__name__}. Preprocessing belongs in the similarity (features=...) and in the "
+            "estimator (a Pipeline)."
         )
     check_is_fitted(model)
     if training and vars(model).get("training_") is None:
@@ -168,7 +168,7 @@ def load(
 
 
 def _can_stand_alone(model: Any) -> bool:
-    return type(model) in MODELS or is_network(model) or is_feature(model)
+    return type(model) in MODELS or is_network(model) or is_feature(model) or is_similarity(model)
 
 
 def check_target(folder: Path) -> None:

@@ -68,6 +68,10 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON 
     """Say what is installed, which extras are missing, and whether all of it works.
 
     The exit code is 1 if something that is installed does not work. A missing extra is no fault.
+
+    Examples:
+        memclf doctor
+        memclf doctor --json
     """
     about = describe_installation()
     extras = [read_extra(name) for name in ALLOWS]

@@ -37,9 +37,9 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled cases, beside simpler models: is it worth it?
 
-    Simpler models are the commonest class, stage 1 alone (the labels of the memory's cluster) and the global
-    classifier, where the model has one. Unknown counts as an error in accuracy. Intervals are of 95 %, from resampled
-    cases; the last column is how much better or worse than the model they are on the same cases.
+    Simpler models are the majority class, stage 1 alone (the labels of the memory's cluster) and, where the model has
+    one, its global classifier as the baseline. Unknown counts as an error in accuracy. Intervals are of 95 %, from
+    resampled cases; the last column is how much better or worse than the model they are on the same cases.
 
     Examples:
         memclf evaluate MODEL new.csv --label species
@@ -103,7 +103,8 @@ def _measure(
     from memclf.report.run import Run
 
     baseline = {} if clf.global_ is None else {BASELINE: clf.global_}
-    contenders = {OWN: clf, **baseline, **controls_of(clf)}
+    controls = {name: each for name, each in controls_of(clf).items() if not name.startswith("prior")}
+    contenders = {OWN: clf, **baseline, **controls}
     evaluate(contenders, X, y, conditions, store=folder, title=title, show=show, verbose=int(bool(conditions)))
     return Run(folder)
 

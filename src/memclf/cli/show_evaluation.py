@@ -45,7 +45,7 @@ def print_evaluation(console: Console, run: Run, found: Assessment, clf: Any) ->
 
 def _print_models(console: Console, run: Run, conditions: list[Condition], title: str) -> None:
     n = 0 if run.cases is None else len(run.cases.labels)
-    title = f"{n:,} cases{f', {title}' if title else ''}: accuracy in %, with 95 % intervals"
+    title = f"{n:,} cases{f', {title}' if title else ''}: accuracy in % (95 % interval)"
     numbers = ("accuracy", "balanced", "answered", "beside the model")
     table = make_table("", *numbers, right=numbers)
     for name in run.contenders:
@@ -53,7 +53,7 @@ def _print_models(console: Console, run: Run, conditions: list[Condition], title
         answered = run.measure(name, "coverage", conditions)
         apart = None if name == OWN else run.apart(name, OWN, conditions)
         cells = (_say(plain), "" if balanced is None else f"{100 * balanced.value:.1f}", f"{100 * (answered or 0):.1f}")
-        called = "This model" if name == OWN else run.labels.model(name.model, short=True)
+        called = "This model" if name == OWN else run.labels.model(name.model, short=True).replace(",", "")
         table.add_row(called, *cells, _say(apart, sign="+"))
     _print_table(console, title, table)
 
@@ -62,7 +62,7 @@ def _say(found: Interval | None, sign: str = "") -> str:
     if found is None:
         return ""
     value, low, high = (f"{100 * each:{sign}.1f}" for each in found)
-    return f"{value} ({low} to {high})"
+    return f"{value} ({low}, {high})"
 
 
 def _print_grid(console: Console, run: Run) -> None:

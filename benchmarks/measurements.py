@@ -1,10 +1,13 @@
 """How far ready measurements get beside the features that were made for leaves and lesions.
 
     python benchmarks/measurements.py leaf|acne [folder] [--images 450]
+    python benchmarks/measurements.py spots [folder] --images 60
 
 A forest is fitted on the numbers of training images, clean, and asked about held-out training images (three folds; the
 lesions of a face are in one fold), clean and under six corruptions at severity 3. Test images are not touched. Nothing
 is taught: the measurements are those of `memclf measure --words`, of the automatic foreground and of the picture.
+
+`spots`: how the share of blobs of each kind ranks outlined leaves (leaf_masks), beside the expert's share of symptoms.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
@@ -34,7 +38,9 @@ from memclf.vision.features import (
     ShapeOf,
     SharpnessOf,
     TextureOf,
+    read_paintings,
 )
+from memclf.vision.features.measures.count import KINDS
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "data"
 CORRUPTIONS = ("gaussian_noise", "defocus_blur", "fog", "brightness", "contrast", "jpeg_compression")
@@ -65,12 +71,25 @@ def read(what: str, folder: Path) -> tuple[ImageCollection, list[str]]:
     return ImageCollection(paths, [row["predominant_stress"] for row in rows]), [row["id"] for row in rows]
 
 
+def rank_spots(folder: Path, n: int) -> None:
+    """Rank correlation of the share of blobs of each kind with the share of outlined symptoms."""
+    images, outlines = read_paintings(folder, ["background", "leaf", "symptom"])
+    rows = np.random.default_rng(0).choice(len(images), n, replace=False)
+    truth = [np.mean(outlines[i] == 3) / np.mean(outlines[i] > 1) for i in rows]
+    for kind in KINDS:
+        found = CountOf("foreground", kind=kind).transform(images[rows])
+        rank = spearmanr(found[:, 1], truth)[0] if np.ptp(found[:, 1]) else 0.0
+        print(f"{kind:7s} {rank:5.2f}, none on {np.mean(found[:, 0] == 0):.0%} of {n} leaves")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Ready measurements beside features that were made for the data.")
-    parser.add_argument("what", choices=["leaf", "acne"])
+    parser.add_argument("what", choices=["leaf", "acne", "spots"])
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--images", type=int, default=450)
     asked = parser.parse_args()
+    if asked.what == "spots":
+        return rank_spots(asked.folder or SHARED / "leaf_masks", asked.images)
     images, groups = read(asked.what, asked.folder or SHARED / asked.what)
     kept, _ = train_test_split(np.arange(len(images)), train_size=asked.images, stratify=images.labels, random_state=0)
     images, groups = images[kept].loaded(), np.array(groups)[kept]

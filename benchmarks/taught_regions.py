@@ -3,6 +3,7 @@
     python benchmarks/taught_regions.py outlines               # taught by all outlines of two thirds of the leaves
     python benchmarks/taught_regions.py strokes                # taught by strokes on ten leaves
     python benchmarks/taught_regions.py strokes --folds 1 --conditions severity --corrupted 4
+    python benchmarks/taught_regions.py trust                  # whether trust ranks the errors of the affected share
 
 Coffee leaves with an expert's outlines (Esgario, Krohling and Ventura, MIT) are looked for beside the repository, in
 ../shared/data/leaf_masks; --data names another place. Three folds over leaves, the same as in leaf_features.py. Strokes
@@ -42,7 +43,7 @@ from skimage.feature import (
 )
 from sklearn.ensemble import RandomForestClassifier
 
-from memclf.vision import corrupt
+from memclf.vision import ImageCollection, corrupt
 from memclf.vision.corruptions.apply import SETS
 from memclf.vision.features import TaughtRegions, read_paintings
 
@@ -54,6 +55,7 @@ TEN = 10
 STROKES, LENGTH, WIDTH = 3, 60, 5
 AFFECTED = 0.005  # share of the picture
 PER_IMAGE = 500  # pixels of an outlined image that a forest gets
+TRUSTED = ("gaussian_noise", "defocus_blur", "fog", "contrast", "jpeg_compression")
 SIGMAS = (0.7, 1.0, 1.6, 3.5, 5.0, 10.0)
 
 See = Callable[[np.ndarray], np.ndarray]  # from an image to the number of the region of each pixel
@@ -204,9 +206,34 @@ def compare(args: argparse.Namespace) -> None:
             print(f"  severity 3: {hurt}, {len(hurt.shares)} images", flush=True)
 
 
+def rank_errors(args: argparse.Namespace) -> None:
+    """How `trust` goes with the error of the affected share on held-out leaves, clean and corrupted."""
+    images, outlines = read_paintings(args.data / "leaf_masks", REGIONS)
+    fold, rows = folds_of(len(images)), []
+    for k in range(min(args.folds, 2)):
+        rng = np.random.default_rng([k, k])
+        affected = [i for i in np.flatnonzero(fold != k) if np.mean(outlines[i] == 3) > AFFECTED]
+        chosen = rng.choice(affected, TEN, replace=False)
+        model = TaughtRegions(NESTED).fit([images[i] for i in chosen], [draw_strokes(outlines[i], rng) for i in chosen])
+        for i in np.flatnonzero(fold == k)[:: args.every]:
+            truth = np.mean(outlines[i] == 3) / np.mean(outlines[i] > 1)
+            versions = [(0, images[i])]
+            versions += [(s, corrupt(images[i], name, s, key=str(i))) for name in TRUSTED for s in (1, 3, 5)]
+            seen = ImageCollection([version for _, version in versions]).remembered()
+            errors = np.abs(model.transform(seen)[:, 2] - truth)
+            rows += zip([s for s, _ in versions], model.trust(seen), errors, strict=True)
+    severity, trust, error = np.array(rows).T
+    clean = severity == 0
+    ranks = [spearmanr(trust[some], error[some])[0] for some in (clean, slice(None))]
+    print(f"rank correlation of trust and error: {ranks[0]:.2f} of {clean.sum()} clean, {ranks[1]:.2f} of {len(rows)}")
+    print("mean trust, and mean error in points, by severity:")
+    for s in (0, 1, 3, 5):
+        print(f"  {s}: {trust[severity == s].mean():.2f}, {100 * error[severity == s].mean():.1f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["outlines", "strokes"])
+    parser.add_argument("command", choices=["outlines", "strokes", "trust"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
     parser.add_argument("--folds", type=int, default=FOLDS)
@@ -214,7 +241,8 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="judge every so many of the leaves of a fold")
     parser.add_argument("--conditions", choices=["clean", "severity", "both"], default="clean")
     parser.add_argument("--corrupted", type=int, default=4, help="leaves of a fold that are corrupted, in 18 ways each")
-    compare(parser.parse_args())
+    args = parser.parse_args()
+    rank_errors(args) if args.command == "trust" else compare(args)
 
 
 if __name__ == "__main__":

@@ -143,18 +143,32 @@ def test_measure__words__are_a_spec(tmp_path):
         ),
         (("FLAT", "--features", "SPEC"), "has no labels: one subfolder per class would tell them"),
         (("FOLDER", "--features", "SPEC", "--report", "no/where.html"), "there is no folder"),
-        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for --group; it has none"),
+        (("FOLDER", "--features", "SPEC", "--workers", 0), "0 workers would do nothing; give 1 or more, or -1"),
+        (("LIST", "--features", "SPEC", "--path", "photo"), "path='photo' does not fit the columns ['where', 'label']"),
+        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for the groups; it has none"),
     ],
 )
 def test_measure__wrong_input__is_one_line(folder, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "spec.yaml").write_text(SPEC)
     (tmp_path / "typo.yaml").write_text(SPEC.replace("colour", "color"))
-    places = {"FOLDER": folder, "FLAT": folder / "red", "SPEC": "spec.yaml", "TYPO": "typo.yaml"}
+    (tmp_path / "list.csv").write_text("where,label\na.png,red\n")
+    places = {"FOLDER": folder, "FLAT": folder / "red", "LIST": "list.csv", "SPEC": "spec.yaml", "TYPO": "typo.yaml"}
     shown = run(*(places.get(each, each) for each in arguments))
     assert shown.exit_code in (1, 2)
     assert message in " ".join(shown.output.split())
     assert "Traceback" not in shown.output
+
+
+def test_measure__list_with_a_column_of_its_own__reads_the_paths_there(folder, tmp_path):
+    rows = [f"{name},{seed},{name}" for name in ("green & <blue>", "red") for seed in range(3)]
+    (tmp_path / "list.csv").write_text("\n".join(["folder,number,label", *rows]))
+    (tmp_path / "spec.yaml").write_text("measurements:\n- measure: colour\n  of: picture\n")
+    shown = run(
+        tmp_path / "list.csv", "--features", tmp_path / "spec.yaml", "--path", f"{folder}/{{folder}}/{{number}}.png"
+    )
+    assert shown.exit_code == 0, shown.output
+    assert "6 cases of 2 classes" in shown.output
 
 
 def test_measure__taught_regions__are_those_of_the_folder(folder, tmp_path):

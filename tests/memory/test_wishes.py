@@ -123,6 +123,9 @@ def test_search__forbidden_case_only_covers_itself__error_names_it(way):
         search(X, way, forbidden=[5])
     found = search(X, way, forbidden=[5], coverage="report")
     assert found.uncovered.tolist() == [5]
+    twins = np.concatenate([X, LINE[5:]])
+    with pytest.raises(CoverageError, match="cases 5, 11 cannot be covered"):
+        search(twins, way, forbidden=[5, 11])
 
 
 def test_search__lenient__covers_the_others_and_takes_the_first_twin():

@@ -78,6 +78,16 @@ def test_every_similarity_answers_alike_after_loading(name, cases, queries, same
     assert type(new.similarity_) is type(clf.similarity_)
 
 
+@pytest.mark.parametrize("name", [name for name, each in SIMILARITIES.items() if each is not None])
+def test_a_similarity_alone_compares_alike_after_loading(name, cases, queries, tmp_path):
+    X, y = cases
+    similarity = SIMILARITIES[name].fit(X, y)
+    new = memclf.load(memclf.save(similarity, tmp_path / "likeness"))
+    old, read = (each.compare(each.describe(queries), each.describe(X)) for each in (similarity, new))
+    np.testing.assert_array_equal(old, read, strict=True)
+    assert "It says how alike two cases are: " in (tmp_path / "likeness" / "MODEL_CARD.md").read_text()
+
+
 def test_precomputed_similarities_answer_alike_after_loading(cases, same_answers, tmp_path):
     X, y = cases
     similarity = RBFSimilarity(0.05).fit(X)
@@ -460,7 +470,7 @@ def test_a_loaded_model_can_be_fitted_again(folder, classifier, cases, queries, 
     same_answers(classifier, memclf.load(folder).fit(X, labels), queries)
 
 
-@pytest.mark.parametrize("model", [MemoryClassifier(), MemorySelector()], ids=repr)
+@pytest.mark.parametrize("model", [MemoryClassifier(), MemorySelector(), JudgedSimilarity()], ids=repr)
 def test_an_unfitted_model_is_refused(model, tmp_path):
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         memclf.save(model, tmp_path / "model")
@@ -469,6 +479,10 @@ def test_an_unfitted_model_is_refused(model, tmp_path):
 
 class Heir(MemoryClassifier):
     """A user's subclass, which a folder could not name."""
+
+
+class HeirOfSimilarity(RBFSimilarity):
+    """A user's subclass of a similarity."""
 
 
 class Foreigner(ClassifierMixin, BaseEstimator):
@@ -480,11 +494,13 @@ Foreigner.__name__ = "MemoryClassifier"
 
 @pytest.mark.parametrize(
     "model",
-    [LogisticRegression(), RBFSimilarity(), Heir(), Foreigner(), "a path", None],
+    [LogisticRegression(), HeirOfSimilarity(), Heir(), Foreigner(), "a path", None],
     ids=lambda each: str(type(each)),
 )
 def test_what_is_not_memclfs_own_is_refused(model, tmp_path):
-    with pytest.raises(TypeError, match="save takes a MemoryClassifier, a MemorySelector or an ImageClassifier"):
+    with pytest.raises(
+        TypeError, match="save takes a MemoryClassifier, a MemorySelector, an ImageClassifier, or a similarity"
+    ):
         memclf.save(model, tmp_path / "model")
     assert not (tmp_path / "model").exists()
 

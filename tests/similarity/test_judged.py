@@ -195,6 +195,16 @@ def test_model_folder__keeps_judgements_and_answers(X, tmp_path):
     np.testing.assert_allclose(fresh.weights_, clf.similarity_.weights_)
 
 
+def test_model_folder__of_the_similarity_alone__goes_on_learning(X, tmp_path):
+    old = JudgedSimilarity().fit(X).judge(X, triplets=[(0, 1, 2), (3, 4, 5)])
+    new = memclf.load(memclf.save(old, tmp_path / "likeness"))
+    assert new.sentence == old.sentence
+    for each in (old, new):
+        each.judge(X, triplets=[(6, 7, 8)])
+    np.testing.assert_allclose(new.weights_, old.weights_)
+    assert "3 judgements" in new.sentence
+
+
 def test_labels__without_judgements__are_the_start_and_said(X):
     y = np.where(X[:, 3] > 0, "a", "b")
     similarity = JudgedSimilarity().fit(pd.DataFrame(X, columns=list("vwxyz")), y)
@@ -412,6 +422,16 @@ def test_judge__contradictions_throughout__warns_and_keeps_equal_weights(X):
     assert similarity.weights_.tolist() == [1] * 5
     with pytest.warns(JudgementsWarning, match="the 2 judgements contradict each other throughout"):
         JudgedSimilarity().judge(X, pairs=[(0, 1, True), (1, 0, False)])
+
+
+def test_judge__ten_answers_by_coin__leave_equal_weights_and_say_so(X):
+    asked = JudgedSimilarity().fit(X).questions(X, 10)
+    coins = np.random.default_rng(1).random((8, 10)) < 0.5
+    for coin in coins:  # what a coin says about one question in ten may look like knowledge, but not surely
+        triplets = [(i, j, k) if heads else (i, k, j) for (i, j, k), heads in zip(asked, coin, strict=True)]
+        similarity = JudgedSimilarity().fit(X).judge(X, triplets=triplets)
+        np.testing.assert_array_equal(similarity.weights_, 1)
+        assert "10 judgements do not surely say otherwise" in similarity.sentence
 
 
 def test_judge__answers_by_coin__warns_and_keeps_equal_weights(X):

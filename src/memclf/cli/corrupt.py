@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memclf.cli.output import as_line, exit_on_error, fail
+from memclf.cli.output import as_line, check_workers, exit_on_error, fail
 
 
 def corrupt(
@@ -19,7 +19,10 @@ def corrupt(
         "imagenet-c"
     ),
     seed: Annotated[int, typer.Option(help="For another draw of the whole data set.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes at work; -1: all cores. Results do not depend on it.")] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(callback=check_workers, help="Processes at work; -1: all cores. Results do not depend on it."),
+    ] = 1,
     quality: Annotated[int | None, typer.Option(help="JPEG of this quality instead of PNG; ImageNet-C: 85.")] = None,
     texture_dir: Annotated[Path | None, typer.Option(help="A folder with photographs of frost.")] = None,
     sheet: Annotated[Path | None, typer.Option(help="Instead: draw this one image under all conditions.")] = None,
@@ -28,6 +31,11 @@ def corrupt(
 
     They go to OUT/<corruption>/<severity>/<path of the image>. Only images are copied. An interrupted run goes on
     where it stopped when the same command is given again.
+
+    Examples:
+        memclf corrupt photos/ --out corrupted/
+        memclf corrupt photos/ --out foggy/ --corruption fog --severity 3
+        memclf corrupt --sheet photos/leaf.png --out sheet.png
     """
     if sheet is not None and (corruption or severity):
         fail("a sheet shows all conditions; leave out --corruption and --severity", code=2)

@@ -12,12 +12,12 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from memclf.cli.output import as_line, as_markup, exit_on_error, fail
+from memclf.cli.output import as_line, as_markup, check_folder_of, check_workers, exit_on_error, fail
 
 if TYPE_CHECKING:
     from memclf.evaluate.inspection import FeatureInspection
 
-STYLES = {"good": "green", "fragile": "yellow", "repeats": "", "says little": "dim"}
+STYLES = {"good": "green", "fragile": "yellow", "repeats": "", "unsure": "", "says little": "dim"}
 
 
 def measure(
@@ -32,6 +32,13 @@ def measure(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page into this HTML file.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the .csv file with the paths, or a pattern as 'photos/{id}.jpg'. Default: the first of "
+            "path, file, filename, image."
+        ),
+    ] = None,
     label: Annotated[
         str | None,
         typer.Option(help="Column of the .csv file with the labels. Default: the first of label, class, ..."),
@@ -40,13 +47,17 @@ def measure(
         str | None, typer.Option(help="Column of the .csv file; cases of one group are never in two folds.")
     ] = None,
     severity: Annotated[int, typer.Option(min=1, max=5, help="Of the corruptions that are reported.")] = 3,
-    workers: Annotated[int, typer.Option(help="Threads that measure; -1: all cores.")] = -1,
+    workers: Annotated[int, typer.Option(callback=check_workers, help="Threads that measure; -1: all cores.")] = -1,
     words: Annotated[bool, typer.Option("--words", help="Instead: list what a SPEC may say.")] = False,
 ) -> None:
     """Show which measurements of a SPEC tell the classes apart, and which of them are steady.
 
     At most 200 images are measured as they are and changed a little, 40 of them under each corruption. What --words
     prints is a SPEC with all measurements and their options.
+
+    Examples:
+        memclf measure --words > spec.yaml
+        memclf measure photos/ --features spec.yaml --report measured.html
     """
     if words:
         with exit_on_error():
@@ -57,13 +68,11 @@ def measure(
     if folder is None or features is None:
         fail("give FOLDER and --features SPEC, or --words for what a SPEC may say", code=2)
     with exit_on_error(OSError, TypeError, ValueError):
-        from memclf.cli.read_data import read_images
+        from memclf.data import read_groups, read_images
         from memclf.evaluate.inspection import inspect_features
         from memclf.vision.features import read_spec
 
-        for file in (report, json_file):
-            if file is not None and not file.absolute().parent.is_dir():
-                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        check_folder_of(report, json_file)
         if report is not None:
             from memclf.report.page import require
 
@@ -72,8 +81,8 @@ def measure(
         if not folder.exists():
             raise ValueError(f"there is no file or folder {folder}")
         made = read_spec(features, regions=_load_regions(regions)).set_params(n_jobs=workers)
-        images, labels = read_images(folder, label)
-        groups = None if group is None else _read_groups(images, group, folder)
+        images, labels = read_images(folder, label, path)
+        groups = None if group is None else read_groups(images, group, folder)
         found = inspect_features(made, images, labels, groups=groups, severity=severity, verbose=1)
         _print_found(Console(), found)
         if json_file is not None:
@@ -94,15 +103,6 @@ def _load_regions(folder: Path | None) -> Any:
     if not isinstance(found, ImageFeatures):
         raise ValueError(f"{folder} holds a {type(found).__name__}; --regions takes taught regions")
     return found
-
-
-def _read_groups(images: Any, group: str, path: Path) -> list[Any]:
-    about = [images.info_of(position) or {} for position in range(len(images))]
-    if group not in about[0]:
-        raise ValueError(
-            f"{path} has no column {group!r} for --group; it has {', '.join(map(repr, about[0])) or 'none'}"
-        )
-    return [each[group] for each in about]
 
 
 def _write_report(
@@ -139,12 +139,13 @@ def _print_found(console: Console, found: FeatureInspection) -> None:
     title = as_markup(f"{found.n_cases:,} cases of {len(found.classes)} classes")
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("measurement", overflow="fold")
-    for name in ("apart", "steady", "corrupted", "overlap"):
+    for name in ("apart", "95 %", "steady", "corrupted", "overlap"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     for row in found.table:
         numbers = (row[name] for name in ("separation", "steadiness", "corrupted_steadiness", "overlap"))
         cells = ["–" if value is None else f"{value:.2f}" for value in numbers]
+        cells.insert(1, "{:.2f}–{:.2f}".format(*row["interval"]))
         table.add_row(as_markup(row["name"]), *cells, row["verdict"], style=STYLES[row["verdict"]])
     console.print(table)
     console.print(as_markup(found.advice))

@@ -36,6 +36,11 @@ def study(
 
     After an interruption the same command goes on where it stopped; with other arguments a new run begins. Options
     that are not given have the values of the study and its scale: --plan shows them.
+
+    Examples:
+        memclf study color
+        memclf study leaf --scale full --plan
+        memclf study leaf --data leaves/ --out runs/mine
     """
     from memclf.cli.show_study import print_estimate, print_plan, print_summary, print_warnings
 
@@ -141,7 +146,11 @@ study.__annotations__ = {}
 
 
 def report(run: Annotated[Path, typer.Argument(help="Folder of a run.")]) -> None:
-    """Build the report of a run again, from what its folder holds."""
+    """Build the report of a run again, from what its folder holds.
+
+    Examples:
+        memclf report runs/leaf-quick
+    """
     from memclf.report import build
 
     with exit_on_error(OSError):
@@ -157,6 +166,9 @@ def compare_runs(
     Each run fills some recipes, backbones and seeds. The joined tables have all of them, say which run each is from,
     and average over seeds. A run on other data, at another image size or under other conditions than the first is not
     joined, and the reason is shown.
+
+    Examples:
+        memclf compare runs/first runs/second --out comparison
     """
     from memclf.report import compare
 

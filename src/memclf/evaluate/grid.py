@@ -98,7 +98,7 @@ def measure_one(
 ) -> Measured:
     """The row of a contender, its answers and routes; `clean`: its routes of the clean cases."""
     clf = contender.estimator
-    coded = _Coder(clf, classes)
+    coded = Coder(clf, classes)
     more: dict[str, Any] = {}
     routes = None
     if isinstance(clf, Routed):
@@ -135,7 +135,7 @@ def _sent(routes: Routes, memory: Array) -> Routes:
     return replace(routes, memory=memory, nearest=nearest, known=known, familiar=np.ones_like(known), strangeness=None)
 
 
-class _Coder:
+class Coder:
     """Turns answers into positions in the classes; -1 for unknown and for other labels."""
 
     def __init__(self, clf: Any, classes: Array):

@@ -21,12 +21,13 @@ max-width:46rem}
 </style>"""
 
 
-def card(item: Any) -> str:
-    """One `Explanation` as a box for a notebook."""
+def card(item: Any, name: str = "") -> str:
+    """One `Explanation` as a box for a notebook; `name` is what the case is called."""
     state = f"<span class='{'yes' if item.known else 'no'}'>{UNMET[find_unmet(item)]}</span>"
     label = "unknown" if item.answered_by == "none" else escape(str(item.answer))
+    called = escape(name or f"case {item.position}")
     lines = [
-        f"<div class='memclf'><b>case {item.position}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
+        f"<div class='memclf'><b>{called}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
         f"<div class='bar'><i style='width:{100 * item.similarity:.1f}%'></i>"
         f"<u style='left:{100 * item.threshold:.1f}%'></u></div>",
         f"<small>similarity {item.similarity:.3f} to memory {item.memory}; the red mark is its threshold</small>",

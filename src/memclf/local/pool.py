@@ -45,11 +45,14 @@ class Pool:
     origins : list of str
         How each classifier came about: "fresh", "global" (started from the global classifier), "constant",
         "merged", "handed to global" or "labels" (a constant that gives the label distribution of the cluster).
+    seeds : ndarray of int or None
+        With which each was fitted; None: left to chance.
     """
 
     estimators: list[Any]
     trained_with: Array
     origins: list[str]
+    seeds: Array | None = None
 
 
 def default_estimator() -> Any:
@@ -108,18 +111,21 @@ def fit_pool(
     rows_of_memories: Array,
     n_jobs: int | None,
     verbose: int | None,
+    known: Mapping[int, tuple[Any, str]] | None = None,
 ) -> Pool:
     """Fit one estimator per memory, on its own cluster and those that joined it.
 
-    Memories whose template is `continued` go on from the global classifier, if they can.
+    Memories whose template is `continued` go on from the global classifier, if they can. Those in `known` have a
+    classifier already: it is given with its origin.
     """
     q = len(members)
-    heads = [k for k in range(q) if home[k] == k]
+    known = {} if known is None else known
+    heads = [k for k in range(q) if home[k] == k and k not in known]
     if continued is None and any(_shares_backbone(template) for template in templates):
         raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     jobs = []
     for k in heads:
-        rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
+        rows = gather_rows(members, home, k)
         own = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
@@ -134,7 +140,7 @@ def fit_pool(
             )
         done = fit_jobs_on_chunks(cases, jobs, verbose)
     else:
-        least = min(members, key=len)  # enough to see whether a transformer learns anything
+        least = min((rows for rows in members if len(rows)), key=len)  # enough to see whether a transformer learns
         sharing = set() if name_steps(params) else _find_sharing(templates, cases.take(least), y[least])
         # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
         # Steps that they share with the similarity are not trained; threads see the one cache of the cases.
@@ -142,7 +148,7 @@ def fit_pool(
         run = Parallel(n_jobs=workers, return_as="generator", require=memory)
         calls = (delayed(fit_one)(job, _cases_for(job, cases, sharing)) for job in jobs)
         done = list(track(run(calls), total=len(jobs), what="fitting local classifiers", verbose=verbose))
-    fitted = dict(zip(heads, done, strict=True))
+    fitted = dict(known) | dict(zip(heads, done, strict=True))
     estimators, origins = [], []
     for k in range(q):
         if home[k] == GLOBAL:
@@ -151,7 +157,12 @@ def fit_pool(
         else:
             estimators.append(fitted[home[k]][0])
             origins.append(fitted[k][1] if home[k] == k else "merged")
-    return Pool(estimators=estimators, trained_with=home, origins=origins)
+    return Pool(estimators=estimators, trained_with=home, origins=origins, seeds=seeds)
+
+
+def gather_rows(members: list[Array], home: Array, k: int) -> Array:
+    """Rows that memory k's classifier learns from: its cluster and those that joined it."""
+    return np.sort(np.concatenate([members[j] for j in range(len(members)) if home[j] == k]))
 
 
 def _cases_for(job: Job, cases: Cases, sharing: set[int]) -> Any:

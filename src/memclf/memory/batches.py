@@ -30,7 +30,7 @@ from memclf.memory.exact import ExactSearch, default_swaps
 from memclf.memory.passes import Witnesses, by_cluster, largest
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Batch, Population
-from memclf.memory.wide_cover import wide_cover
+from memclf.memory.wide_cover import find_stand_ins, wide_cover
 from memclf.memory.wishes import NONE, Places, find_places
 
 GREEDY_SAMPLE = 4_000  # cases of the first cover
@@ -228,6 +228,13 @@ class BatchSearch:
     def _count(self, search: ExactSearch, record: Round) -> None:
         self.blocks.n_evaluations += search.columns.n_evaluations
         self.n_candidates += record.n_candidates
+
+    def list_excused(self, uncovered: Array) -> Array:
+        """Which of the uncovered cases, twins included, no allowed case covers."""
+        if not len(self.excused):
+            return NONE
+        others = uncovered[~self.places.allowed[uncovered]]
+        return find_stand_ins(self.blocks, others, self.places.allowed, self.threshold)[1]
 
     def _result(self) -> MemorySearchResult:
         """The pinned memories, then the others, those that stand for most cases first."""

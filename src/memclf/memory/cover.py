@@ -86,7 +86,7 @@ def _draw_stand_in(columns: Columns, position: int, threshold: float, allowed: A
 
 
 def _needed(memories: Array, covers: list[Array], n: int, n_given: int) -> Array:
-    """The given memories, and others whose cases not all others cover, smallest covers first."""
+    """The given memories and those that are needed beside them; the smallest covers go first."""
     times = np.zeros(n, dtype=np.intp)
     for covered in covers:
         times[covered] += 1

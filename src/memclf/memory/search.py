@@ -159,9 +159,10 @@ def _search_in_batches(
         rng, places = _generator(random_state), places.at_most(q)
         search = BatchSearch(blocks, population, weights, threshold, q, enforce, options.max_swaps, rng, places)
         found = search.run(verbose)
+        excused = search.list_excused(found.uncovered)
         if enforce and not wishes.lenient:
-            check_cover(search.excused, threshold)
-        return _covering(found, enforce, q, search.excused, weights)
+            check_cover(excused, threshold)
+        return _covering(found, enforce, q, excused, weights)
 
 
 def _at_most(n_memories: int | None, n_distinct: int) -> int | None:

@@ -46,7 +46,7 @@ def wide_cover(
         blocks.n_evaluations += columns.n_evaluations
         memories = np.concatenate([memories, rows[found]])
         left.strike_out(rows[found], rows)
-    more, uncoverable = _find_stand_ins(blocks, left.cases.rows, places.allowed, threshold)
+    more, uncoverable = find_stand_ins(blocks, left.cases.rows, places.allowed, threshold)
     memories = np.concatenate([memories, np.setdiff1d(more, memories)])
     return _needed(blocks, is_counted, memories, threshold, len(places.given)), uncoverable
 
@@ -69,7 +69,7 @@ class _Left:
         self.cases = self.cases.restrict(remaining[self.cases.rows])
 
 
-def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
+def find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: float) -> tuple[Array, Array]:
     """The most similar allowed cases of cases that are not, and rows of those that none covers."""
     found, uncoverable = [NONE], [NONE]
     own = blocks.split(allowed) if len(bare) else None
@@ -85,7 +85,7 @@ def _find_stand_ins(blocks: Blocks, bare: Array, allowed: Array, threshold: floa
 
 
 def _needed(blocks: Blocks, is_counted: Kept, memories: Array, threshold: float, n_given: int) -> Array:
-    """The given memories, and others whose cases not all others cover, smallest covers first."""
+    """The given memories and those that are needed beside them; the smallest covers go first."""
     times, sizes = None, []
     for some in _parts(memories):
         work = partial(passes.count_covers, blocks.similarity, blocks.take(some), some, threshold)

@@ -12,6 +12,7 @@ def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
     """The card; `needed` is what the caller of `load` has to allow."""
     training = manifest["training"]
     lines = [
+        *_write_header(manifest),
         f"# {manifest['kind']}",
         "",
         f"Saved {manifest['created']} with memclf {manifest['versions']['memclf']}.",
@@ -42,10 +43,28 @@ def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
     return "\n".join(lines)
 
 
+def _write_header(manifest: Mapping[str, Any]) -> list[str]:
+    """What model hubs read: YAML between two lines of dashes.
+
+    It names no licence, since the licence of a model is its owner's choice, and no metrics, since training measures
+    none that hold for other data.
+    """
+    images = manifest["input"]["kind"] in ("ImageCollection", "images")
+    columns = "columns" in manifest["input"] or "n_features" in manifest["input"]
+    task = "image-classification" if images else "tabular-classification" if columns else None
+    lines = ["library_name: memclf"]
+    if task is not None and manifest["classes"]:
+        lines.append(f"pipeline_tag: {task}")
+    tags = ["memclf", "memory-classifier", "interpretable", "abstention"] if manifest["classes"] else ["memclf"]
+    return ["---", *lines, "tags:", *(f"- {tag}" for tag in tags), "---", ""]
+
+
 def _describe(manifest: Mapping[str, Any]) -> list[str]:
     training = manifest["training"]
     if "numbers" in training:
         return [f"It measures in an image: {_flatten(', '.join(training['numbers']))}."]
+    if "alike" in training:
+        return [_flatten(f"It says how alike two cases are: {training['alike']}. {training['learned']}".rstrip())]
     return _describe_memories(manifest) if "memories" in training else _describe_network(manifest)
 
 

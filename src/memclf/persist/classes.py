@@ -13,13 +13,15 @@ from typing import Any
 from memclf.answers import RULES
 from memclf.answers.belief import Belief
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
-from memclf.classifier import CurvePoint, MemoryClassifier, SearchCurve
+from memclf.classifier import CurvePoint, Edits, MemoryClassifier, SearchCurve, Training
+from memclf.classifier.held_out import Distances
 from memclf.exceptions import MissingExtraError
 from memclf.local.competence import DETECTORS, Calibration
 from memclf.local.pool import Pool
 from memclf.memory import MemorySelector
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.similarity import REGISTRY as SIMILARITIES
+from memclf.similarity import Similarity
 from memclf.vision.features import FEATURES
 
 MODELS = (MemoryClassifier, MemorySelector)
@@ -41,8 +43,8 @@ ESTIMATORS: dict[str, type] = {
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Assumption, Belief, Bound, Calibration, CurvePoint, MemorySearchResult),
-        *(MemoryTerm, Pool, Round, SearchCurve, Term),
+        *(Assumption, Belief, Bound, Calibration, CurvePoint, Distances, Edits, MemorySearchResult),
+        *(MemoryTerm, Pool, Round, SearchCurve, Term, Training),
     )
 }
 
@@ -66,6 +68,11 @@ def is_own_estimator(value: Any) -> bool:
 def is_feature(value: Any) -> bool:
     """Whether this is one of memclf's expert features, which can be saved by itself as well."""
     return type(value).__name__ in FEATURES and is_own_estimator(value)
+
+
+def is_similarity(value: Any) -> bool:
+    """Whether this is one of memclf's similarities, which can be saved by itself as well."""
+    return isinstance(value, Similarity) and is_own_estimator(value)
 
 
 def is_network(value: Any) -> bool:

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from memclf.cases import containers
 from memclf.classifier import MemoryClassifier
-from memclf.persist.classes import MODELS, is_feature
+from memclf.persist.classes import MODELS, is_feature, is_similarity
+from memclf.similarity import JudgedSimilarity
 
 # <function f at 0x7f9e33db84a0>, <mylab.Thing object at 0x7f9e33db84a0>, and RandomState(MT19937) at 0x7F9E33DB8440
 ADDRESSED = re.compile(r"<(?:function )?([\w.<>]+)(?: object)? at 0x\w+>")
@@ -39,14 +40,12 @@ def describe_input(model: Any) -> dict[str, Any]:
     """What the model takes: kind of container, columns, their types."""
     if is_feature(model):
         return {"kind": "images"}
+    if is_similarity(model):
+        return {"kind": "cases", **_describe_columns(model)}
     if not isinstance(model, MODELS):
         return {"kind": "images", "height_and_width": list(model.image_size_)}
-    memories, fitted = model.memories_, vars(model)
-    schema: dict[str, Any] = {"kind": type(memories).__name__}
-    if "n_features_in_" in fitted:
-        schema["n_features"] = int(model.n_features_in_)
-    if "feature_names_in_" in fitted:
-        schema["columns"] = [str(name) for name in model.feature_names_in_]
+    memories = model.memories_
+    schema: dict[str, Any] = {"kind": type(memories).__name__, **_describe_columns(model)}
     if containers.is_table(memories):
         schema["types"] = [str(dtype) for dtype in memories.dtypes]
     elif isinstance(memories, np.ndarray) or sp.issparse(memories):
@@ -55,10 +54,23 @@ def describe_input(model: Any) -> dict[str, Any]:
     return schema
 
 
+def _describe_columns(model: Any) -> dict[str, Any]:
+    fitted = vars(model)
+    found: dict[str, Any] = {}
+    if "n_features_in_" in fitted:
+        found["n_features"] = int(model.n_features_in_)
+    if "feature_names_in_" in fitted:
+        found["columns"] = [str(name) for name in model.feature_names_in_]
+    return found
+
+
 def describe_training(model: Any) -> dict[str, Any]:
     """What the model was trained on and what its memories hold."""
     if is_feature(model):
         return {"numbers": [*model.names, *model.details]}
+    if is_similarity(model):
+        said = model.sentence if isinstance(model, JudgedSimilarity) else ""
+        return {"alike": model.label, "learned": said}
     if not isinstance(model, MODELS):
         return {"epochs": len(model.history_), "last_loss": float(model.history_[-1]["train_loss"])}
     result = model.search_result_
@@ -85,6 +97,8 @@ def describe_training(model: Any) -> dict[str, Any]:
                 "classes": {label: n for label, n in _count_classes(model, counts).items() if n},
                 "classifier": type(model.estimators_[k]).__name__,
                 "origin": model.pool_.origins[k],
+                "pinned": int(model.memory_indices_[k]) in model.edits_.pinned,
+                "threshold_by_hand": int(model.memory_indices_[k]) in model.edits_.thresholds,
             }
             for k, counts in enumerate(model.cluster_counts_)
         ]

@@ -26,7 +26,7 @@ MEANINGS = [
     (
         "separation",
         "How well the measurement tells the classes apart by itself: the balanced accuracy of a small tree on held-out "
-        "cases, rescaled so that 0 is chance and 1 is all right.",
+        "cases, rescaled so that 0 is chance and 1 is all right; with its 95 % interval.",
     ),
     (
         "steadiness",
@@ -38,7 +38,8 @@ MEANINGS = [
     (
         "verdict",
         f"Good: tells the classes apart and has a steadiness of at least {STEADY:g}. Fragile: tells them apart, but "
-        f"moves. Repeats: has a rank correlation of at least {REPEATS:g} with a better one. Says little: all "
+        "moves. Unsure: may tell them apart, but with so few cases that may be luck. Repeats: has a rank "
+        f"correlation of at least {REPEATS:g} with a better one. Says little: all "
         "others.",
     ),
 ]
@@ -105,7 +106,7 @@ def _words(name: str) -> str:
 
 
 def _opening(found: FeatureInspection) -> Section:
-    blocks: list[Block] = [Text(found.build_on, style="verdict"), Text(found.beware), chart(found)]
+    blocks: list[Block] = [Text(found.build_on, style="verdict"), Text(f"{found.beware} {found.caution}"), chart(found)]
     return Section("advice", "Which measurements survive", blocks, short="Advice")
 
 
@@ -138,6 +139,7 @@ def _table_section(found: FeatureInspection) -> Section:
         Column("Measurement"),
         Column("Verdict"),
         Column("Separation"),
+        Column("95 %"),
         Column("Steadiness"),
         Column("Steadiness", "Corrupted"),
         Column("Separation", "Corrupted"),
@@ -149,6 +151,7 @@ def _table_section(found: FeatureInspection) -> Section:
             row["name"],
             row["verdict"],
             _number(row["separation"]),
+            "{:.2f} to {:.2f}".format(*row["interval"]),
             _number(row["steadiness"]),
             _number(row["corrupted_steadiness"]),
             _number(row["corrupted_separation"]),

@@ -36,8 +36,8 @@ USE_GOWER_FOR_GAPS = (
 class Similarity(BaseEstimator):
     """Base of all similarities: define `compare`, and `_fit` and `_describe` if needed.
 
-    Parameters common to all
-    ------------------------
+    Parameters
+    ----------
     features : transformer, function or None
         What is measured of a case. A transformer (``fit``, ``transform``) takes batches of cases; a plain
         function takes one case and returns its features. None: the cases are the features.

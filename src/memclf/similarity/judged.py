@@ -42,7 +42,8 @@ class JudgedSimilarity(NumericSimilarity):
 
     ``0.5 ** (d / reach_)`` with the distance ``d = sum(weights_ * (|a - b| / scales_) ** power_)``. The weights, the
     power (1 or 2) and the reach are learned from answers to two kinds of questions: are these two cases alike, and is
-    this case more like the one or the other. Few answers leave the weights near equal ones.
+    this case more like the one or the other. Weights stay equal until the answers, each predicted from the others, are
+    surely better predicted by other weights.
 
     Parameters
     ----------
@@ -176,6 +177,9 @@ class JudgedSimilarity(NumericSimilarity):
             return f"{self.measurements_[order[0]] + ' alone' if order else 'No measurement'} varies in training cases."
         if self.learned_from_ == "equal weights":
             return f"The {len(order)} measurements that vary count the same (equal weights)."
+        if np.ptp(self.weights_[order]) == 0:
+            said = f"{source[self.learned_from_]} {'does' if count == 1 else 'do'} not surely say otherwise"
+            return f"The {len(order)} measurements that vary count the same ({said})."
         most, others = order[0], [order[1], order[len(order) // 2], order[-1]][: len(order) - 1]
         if self.weights_[most] < ABOUT * self.weights_[order[-1]]:
             learned = f"learned from {source[self.learned_from_]}"

@@ -5,13 +5,15 @@ distances; one answer in twenty is taken for a slip, so that a contradiction can
 and whether differences or their squares count, is weighed by how well answers are predicted: the mean of two scores,
 each answer predicted from those before it (the evidence, in Laplace's approximation, MacKay 1992) and from all others
 (in the approximation of one Newton step, Rad and Maleki 2020). The first alone is too bold where there are many
-measurements, the second alone too timid where questions were chosen because their answers were open. Few or
-contradictory answers leave the weights equal, many clear ones move them.
+measurements, the second alone too timid where questions were chosen because their answers were open.
+
+The weights stay equal unless the answers, each predicted from all others, are surely more probable with others, and
+equal weights count as half an answer for each measurement. So ten answers hardly ever make it worse than none.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -25,6 +27,8 @@ SPREADS = (0.1, 0.3, 0.6, 1.0, 1.6, 2.5)
 CHANCES = (0.7, 0.1, 0.08, 0.05, 0.04, 0.03)
 MEMBERS = 16  # drawn for each spread
 CLEAR = 3.0  # log-odds with which a usual question is answered, by the prior
+SURE = 2.0  # by how much it must be better, in all answers together, than with equal weights
+EQUAL = 0.5  # answers that equal weights count as, for each measurement
 SQUARES = 1.0  # by how much the log-probability must be better for squared differences
 
 
@@ -73,7 +77,11 @@ class Learned:
     reach : float
         At which distance two cases are as much alike as not, in units of the usual distance.
     score : float
-        Log-probability of the answers, each predicted from others.
+        Log-probability of the answers, each predicted from others: the mean of two scores.
+    held_out, equal : float
+        The same, each predicted from all others, by these weights and by equal ones.
+    equal_reach : float
+        The reach with equal weights.
     members, votes : ndarray
         Weights that the answers leave possible, in the units of the logistic curve, and how much each of them counts.
     """
@@ -82,6 +90,9 @@ class Learned:
     power: int
     reach: float
     score: float
+    held_out: float
+    equal: float
+    equal_reach: float
     members: Array
     votes: Array
 
@@ -95,7 +106,11 @@ class Learned:
 def learn(questions: Questions) -> Learned:
     """The weights, the power and the reach that the answers speak for."""
     plain, squared = (_learn(questions, power) for power in (1, 2))
-    return squared if squared.score > plain.score + SQUARES else plain
+    best = squared if squared.score > plain.score + SQUARES else plain
+    if best.held_out < plain.equal + SURE:
+        return replace(plain, weights=np.ones_like(plain.weights), reach=plain.equal_reach)
+    n, equal = len(questions), EQUAL * len(best.weights)
+    return replace(best, weights=(n * best.weights + equal) / (n + equal))
 
 
 def _learn(questions: Questions, power: int) -> Learned:
@@ -121,7 +136,7 @@ def _learn(questions: Questions, power: int) -> Learned:
         return float(0.5 * u @ u) - fit, u - uphill
 
     u, before = np.zeros(m + 2), SPREADS[0]
-    scores, all_weights, reaches, members = [], [], [], []
+    scores, all_weights, reaches, members, predictions = [], [], [], [], []
     normal = np.random.default_rng(0).normal(size=(MEMBERS, m))
     for spread, prior in zip(SPREADS, CHANCES, strict=True):  # from nearly equal weights to any
         u = np.concatenate([u[:m] * (before / spread), u[m:]])
@@ -131,21 +146,24 @@ def _learn(questions: Questions, power: int) -> Learned:
         values, reach, z = unpack(u, spread)
         middle = np.concatenate([triplets, reach * usual - pairs]) * values
         jacobian = np.column_stack([spread * middle, z, np.repeat([0.0, reach * (usual @ values)], [n, len(pairs)])])
-        score, covariance = _predict_each(z, answers, jacobian)
+        predicted, covariance = _predict_each(z, answers, jacobian)
         evidence = 0.5 * float(np.linalg.slogdet(covariance)[1]) - float(best.fun)
-        scores.append(np.log(prior) + (score + evidence) / 2)
+        scores.append(np.log(prior) + (float(predicted.sum()) + evidence) / 2)
+        predictions.append(predicted)
         all_weights.append(values * (m / values.sum()))
         reaches.append(u[m + 1])
         members.append(values * np.exp(spread * normal @ np.linalg.cholesky(covariance[:m, :m]).T))
     total_score = float(np.logaddexp.reduce(scores))
     share = np.exp(np.array(scores) - total_score)
     weights, reach = share @ np.array(all_weights), float(np.exp(share @ np.array(reaches)))
+    held_out = float(np.logaddexp.reduce(np.array(predictions) + np.log(share)[:, None], axis=0).sum())
+    equal = float(predictions[0].sum()), float(np.exp(reaches[0]))  # the narrowest spread is as good as equal
     votes = np.repeat(share + 1 / len(SPREADS), MEMBERS) / (2 * MEMBERS)  # no spread is ruled out
-    return Learned(weights, power, reach, total_score, np.concatenate(members), votes)
+    return Learned(weights, power, reach, total_score, held_out, *equal, np.concatenate(members), votes)
 
 
-def _predict_each(z: Array, answers: Array, jacobian: Array) -> tuple[float, Array]:
-    """Log-probability of answers, each predicted from the others, and the covariance."""
+def _predict_each(z: Array, answers: Array, jacobian: Array) -> tuple[Array, Array]:
+    """Log-probabilities of answers, each predicted from the others, and the covariance."""
     chance, slope = give_chances(z)
     told = slope**2 / (chance * (1 - chance))
     covariance = np.linalg.inv(np.eye(jacobian.shape[1]) + (jacobian * told[:, None]).T @ jacobian)
@@ -154,7 +172,7 @@ def _predict_each(z: Array, answers: Array, jacobian: Array) -> tuple[float, Arr
     pull = (answers / chance - (1 - answers) / (1 - chance)) * slope
     # The mean of a logistic curve over a normal distribution (MacKay 1992).
     chance, _ = give_chances((z - without * pull) / np.sqrt(1 + np.pi / 8 * without))
-    return float(answers @ np.log(chance) + (1 - answers) @ np.log1p(-chance)), covariance
+    return answers * np.log(chance) + (1 - answers) * np.log1p(-chance), covariance
 
 
 def give_chances(z: Array) -> tuple[Array, Array]:

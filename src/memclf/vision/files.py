@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import threading
 from numbers import Integral
 from pathlib import Path
@@ -20,6 +21,8 @@ from memclf.exceptions import ImageError, MissingExtraError
 Pixels = NDArray[np.uint8]
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm"})
+#: The formats of these suffixes, and all that is tried where a stranger sends an image: others of Pillow run programs.
+COMMON_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 MAX_PIXELS = 80_000_000
 MAX_BYTES = 256 * 2**20
 
@@ -33,26 +36,50 @@ def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, ma
     """
     path = str(path)
     content = _read_url(path, max_bytes) if "://" in path else _read_file(Path(path), max_bytes)
+    return decode_image(content, path, max_pixels=max_pixels)
+
+
+def decode_image(content: bytes, name: str, *, max_pixels: int = MAX_PIXELS, formats: Any = None) -> Pixels:
+    """The content of an image file as a uint8 array of height x width x 3; see `read_image`.
+
+    `formats` are the only ones that are tried, as `COMMON_FORMATS`; None: all that Pillow knows.
+    """
     if not content:
-        raise ImageError(f"{path} is empty")
+        raise ImageError(f"{name} is empty")
     try:
-        with _open(content, max_pixels) as image:
+        with _open(content, max_pixels, formats) as image:
             width, height = image.size
             if width * height > max_pixels:
-                raise ImageError(f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
+                raise ImageError(f"{name} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
             upright = ImageOps.exif_transpose(image)
-            return _pillow_to_rgb(image if upright is None else upright, image.format, path)
+            return _pillow_to_rgb(image if upright is None else upright, image.format, name)
     except ImageError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ImageError(f"{path} has more pixels than max_pixels={max_pixels:,}: {error}") from error
+        raise ImageError(f"{name} has more pixels than max_pixels={max_pixels:,}: {error}") from error
     except UnidentifiedImageError as error:
         tiff = ", or a TIFF of a kind that Pillow cannot read, such as 32-bit colour: pass it as an array" * (
-            path.lower().endswith((".tif", ".tiff"))
+            name.lower().endswith((".tif", ".tiff"))
         )
-        raise ImageError(f"{path} is not an image of a known format{tiff}") from error
+        raise ImageError(f"{name} is not an image of a known format{tiff}") from error
     except Exception as error:  # decoders fail in many ways on broken files
-        raise ImageError(f"{path} is broken or truncated: {error}") from error
+        raise ImageError(f"{name} is broken or truncated: {error}") from error
+
+
+def read_size(content: bytes) -> tuple[int, int] | None:
+    """Width and height by the header of an image, undecoded; None if its format is not common."""
+    try:
+        with _open(content, sys.maxsize, COMMON_FORMATS) as image:
+            return image.size
+    except Exception:  # decoders fail in many ways on broken files
+        return None
+
+
+def encode_png(image: Pixels) -> bytes:
+    """An image as the content of a PNG file."""
+    stream = io.BytesIO()
+    Image.fromarray(image).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def _read_file(path: Path, max_bytes: int) -> bytes:
@@ -81,7 +108,7 @@ def _check_size(path: Any, size: int, max_bytes: int) -> None:
         raise ImageError(f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}")
 
 
-def _open(content: bytes, max_pixels: int) -> Image.Image:
+def _open(content: bytes, max_pixels: int, formats: Any = None) -> Image.Image:
     """Read the header of an image.
 
     If `max_pixels` is higher than Pillow's own limit, it replaces it.
@@ -91,7 +118,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
         if usual is not None and max_pixels > usual:
             Image.MAX_IMAGE_PIXELS = max_pixels
         try:
-            return Image.open(io.BytesIO(content))
+            return Image.open(io.BytesIO(content), formats=formats)
         finally:
             Image.MAX_IMAGE_PIXELS = usual
 
@@ -116,6 +143,10 @@ def _pillow_to_rgb(image: Image.Image, file_format: str | None, name: str) -> Pi
 
 def as_rgb(image: Any, name: str) -> Pixels:
     """One image given as an array, as uint8 of height x width x 3; errors call it by its name."""
+    if isinstance(image, str | os.PathLike):
+        raise ImageError(
+            f"{name} is the path {os.fspath(image)!r}, and pixels are wanted: memclf.vision.read_image(path) reads them"
+        )
     image = np.asarray(image)
     if not image.size:
         raise ImageError(f"{name} has shape {image.shape}; an image has at least one pixel")

@@ -181,6 +181,26 @@ def test_inspect_features__plain_array__columns_are_the_measurements():
     )
 
 
+def test_inspect_features__twenty_cases__does_not_call_luck_good():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 10)
+    found = memclf.inspect_features(None, rng.normal(size=(20, 30)), y)
+    best = max(found.measurements, key=lambda each: each.separation)
+    assert best.separation > 0.3  # one of thirty coins looks as if it knew
+    assert best.verdict == "unsure"
+    assert best.interval[0] < best.separation < best.interval[1]
+    assert "may be luck too: 20 cases are too few to say." in found.build_on
+    assert found.advice.endswith("measure more cases before you choose.")
+
+
+def test_separation_interval__of_repeated_cases__is_as_wide_as_that_of_groups():
+    y = np.repeat([0, 1], 40)
+    said = np.where(np.arange(80) % 4 == 0, 1 - y, y)
+    alone = scores.separation_interval(said, y, None)
+    grouped = scores.separation_interval(said, y, np.arange(80) // 4)
+    assert grouped[0] < alone[0] < scores.separation(said, y) < alone[1] < grouped[1]
+
+
 def test_inspect_features__texts__have_separation_and_overlap_alone():
     texts = ["red apple", "green apple", "red pear", "green pear"] * 6
     found = memclf.inspect_features(TfidfVectorizer(), texts, ["apple", "apple", "pear", "pear"] * 6)
@@ -275,11 +295,11 @@ def test_separate__classes_and_versions__are_scored_between_chance_and_one():
     folds = [(np.flatnonzero(np.arange(120) % 4 != k), np.flatnonzero(np.arange(120) % 4 == k)) for k in range(4)]
     values = y + rng.normal(0, 0.05, 120)
     gone = np.where(np.arange(120) < 60, values, np.nan)
-    clean, same, moved = scores.separate(values, y, folds, [gone, values + 5])
+    clean, same, moved = (scores.separation(each, y) for each in scores.classify(values, y, folds, [gone, values + 5]))
     assert clean == 1
     assert same == pytest.approx(1)
     assert moved == 0
-    assert scores.separate(rng.normal(size=120), y, folds, [])[0] < 0.2
+    assert scores.separation(scores.classify(rng.normal(size=120), y, folds, [])[0], y) < 0.2
 
 
 def test_overlap__follows_from_the_others__is_predictable():

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from memclf.exceptions import ImageError
 from memclf.vision import ImageCollection
 from memclf.vision.features import ImageFeatures, draw_masks
 from memclf.vision.features.outline import COLOURS, DARK, outline_masks
@@ -131,6 +132,11 @@ def test_an_overlay_shows_the_image_with_a_line_of_legend_per_mask():
     strong = np.abs(shown[97, 150].astype(int) - COLOURS[0]).max()
     assert strong == 0  # the line is around it, between dark edges
     assert (image[150, 150] == 200).all()  # the image itself is left alone
+
+
+def test_an_overlay_of_a_path_says_how_to_read_it():
+    with pytest.raises(ImageError, match=r"image is the path 'leaf.jpg', and pixels are wanted: .*read_image\(path\)"):
+        Brightness().overlay("leaf.jpg")
 
 
 def test_small_images_are_enlarged_and_narrow_ones_get_room_for_the_legend():

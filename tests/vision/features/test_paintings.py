@@ -38,12 +38,25 @@ def indexed(values):
         (indexed(PAINTING), {"legend": LEGEND}),
         (Image.fromarray(COLOURS[PAINTING]), {"legend": LEGEND}),
         (
+            Image.fromarray(np.dstack([COLOURS[PAINTING], 255 * (PAINTING > 0)]).astype(np.uint8)),
+            {"legend": {colour: name for colour, name in LEGEND.items() if name}},
+        ),
+        (
             Image.fromarray((10 * PAINTING).astype(np.uint8)),
             {"legend": {0: "", 10: "background", 20: "leaf", 30: "symptom"}},
         ),
         (Image.fromarray((PAINTING + 4).astype(np.uint8)), {"first": 5}),
     ],
-    ids=["grey", "16 bits", "indexed", "indexed by colour", "colour", "grey with a legend", "first number"],
+    ids=[
+        "grey",
+        "16 bits",
+        "indexed",
+        "indexed by colour",
+        "colour",
+        "clear layer",
+        "grey with a legend",
+        "first number",
+    ],
 )
 def test_read_paintings__kinds_of_files__give_the_same_painting(folder, image, options):
     (folder / "painted").mkdir()
@@ -99,7 +112,7 @@ def test_read_paintings__what_cannot_be_read__is_named(folder):
     with pytest.raises(ImageError, match="there is no folder .*pictures; give the folder of the pictures as images="):
         read_paintings(painted, REGIONS, images=folder / "pictures")
     Image.fromarray(COLOURS[PAINTING]).save(painted / "2.png")
-    with pytest.raises(ImageError, match=r"2.png is a colour image \(RGB\); say which colour is which region"):
+    with pytest.raises(ImageError, match=r"2.png is painted in colours: .*#ff0000 \(2 pixels\).*Say which colour"):
         read()
     with pytest.raises(
         ImageError, match="2.png holds the colours #ff0000, which are no region; known are #000000, #0000"

@@ -18,7 +18,8 @@ from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import TaughtRegions
-from memclf.vision.features.regions import check_regions, decide
+from memclf.vision.features.region_masks import decide, leeway
+from memclf.vision.features.regions import check_regions
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +145,23 @@ def test_trust__pictures_like_those_painted__is_higher_than_for_noise(taught):
     assert trust[2] < 0.3
 
 
+@pytest.mark.parametrize("name", ["fog", "gaussian_noise"])
+def test_trust__strong_corruption__is_clearly_lower(taught, name):
+    image = drawn_leaf(107)[0]
+    clean, worse = taught.trust([image, corrupt(image, name, 5, key="a")])
+    assert worse < clean - 0.1
+
+
+def test_leeway__adds_up_pixels_in_doubt_of_nested_regions():
+    found = np.zeros((2, 10, 3))
+    found[..., 0] = 1
+    found[0] = (0, 1, 0)  # half of the picture is leaf,
+    found[0, :2] = (0, 0.5, 0.5)  # a fifth of which may be symptom,
+    found[1, :3] = (0.6, 0.4, 0)  # and three pixels of twenty may be leaf
+    assert leeway(found, REGIONS) == pytest.approx(0.2 + 0.15)
+    assert leeway(found.round(), REGIONS) == 0
+
+
 def test_suggest__picture_with_something_new__is_named_first_and_where(taught):
     usual, odd = drawn_leaf(109)[0], drawn_leaf(110)[0]
     cv2.circle(odd, (200, 110), 14, (150, 60, 200), -1)
@@ -203,6 +221,8 @@ def test_fit__paintings_that_do_not_fit__names_image_and_remedy():
         regions.fit([image, image], [outlines])
     with pytest.raises(ImageError, match=r"painting of image 1 has shape \(10, 10\), the image has \(128, 256\)"):
         regions.fit([image, image], [outlines, outlines[:10, :10]])
+    with pytest.raises(ImageError, match="painting of image 0 is a colour image, and nothing says which colour is wh"):
+        regions.fit([image], [image])
     with pytest.raises(ImageError, match="painting of image 0 holds 7; wanted are 0 .* 1 to 3 for the regions backg"):
         regions.fit([image], [np.where(outlines == 3, 7, outlines)])
     with pytest.raises(ValueError, match=r"nothing was painted as 'symptom'; paint at least one stroke.*3 symptom"):

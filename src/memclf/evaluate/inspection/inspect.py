@@ -56,8 +56,10 @@ def inspect_features(
 
     Separation is the balanced accuracy of a small tree on this measurement alone, on held-out cases, rescaled so that 0
     is chance. A tree, since a measurement may say most in the middle of its range, which a rank statistic (AUC) does
-    not see; and since it is how `TreeSimilarity` would use it. Steadiness is how far a case moves beside how far two
-    cases are apart. Unlike a correlation it sees when all cases move the same way, which no threshold survives.
+    not see; and since it is how `TreeSimilarity` would use it. Its interval, 95 %, says how far it may be off with so
+    few cases; where it may be luck, among as many measurements as there are, the verdict is "unsure". Steadiness is how
+    far a case moves beside how far two cases are apart. Unlike a correlation it sees when all cases move the same way,
+    which no threshold survives.
 
     Parameters
     ----------
@@ -97,7 +99,8 @@ def inspect_features(
     rows = _draw(codes, MOST if images else MOST_ROWS, random_state)
     codes, data = codes[rows], Cases.of(data).take(rows).data
     fitted = _fitted(features, data, codes)
-    folds = _make_folds(codes, None if groups is None else np.asarray(groups)[rows], random_state)
+    groups = None if groups is None else np.asarray(groups)[rows]
+    folds = _make_folds(codes, groups, random_state)
 
     some = _draw(codes, CORRUPTED, random_state + 1) if images else np.arange(len(codes))
     mild, corrupted, labels = _changes(data, some, severity, random_state)
@@ -114,7 +117,7 @@ def inspect_features(
     values, gentle, rough = measured[0], measured[1 : 1 + len(mild)], measured[1 + len(mild) :]
 
     shared, predictable = scores.overlap(values)
-    found = []
+    found, sure = [], []
     for j, name in enumerate(names):
         column = values[:, j]
         versions = []
@@ -122,7 +125,7 @@ def inspect_features(
             version = np.full(len(codes), np.nan)
             version[some] = each[:, j]
             versions.append(version)
-        separation, *under = scores.separate(column, codes, folds, versions)
+        said, *under = scores.classify(column, codes, folds, versions)
         steady = {
             kind: scores.steadiness(column[some], [each[:, j]], column)
             for kind, each in zip(corrupted, rough, strict=True)
@@ -130,17 +133,21 @@ def inspect_features(
         found.append(
             Inspected(
                 name=name,
-                separation=separation,
+                separation=scores.separation(said, codes),
+                interval=scores.separation_interval(said, codes, groups),
                 steadiness=scores.steadiness(column, [each[:, j] for each in gentle], column) if gentle else None,
                 corrupted=steady,
-                corrupted_separation=float(np.mean(under)) if under else None,
+                corrupted_separation=float(np.mean([scores.separation(each, codes) for each in under]))
+                if under
+                else None,
                 overlap=float(shared[j].max()),
                 overlaps_with=names[int(shared[j].argmax())] if shared[j].any() else "",
                 predictable=float(predictable[j]),
             )
         )
+        sure.append(scores.separation_interval(said, codes, groups, len(names))[0] > 0)
     return FeatureInspection(
-        tuple(replace(each, verdict=_judge(found, shared, j)) for j, each in enumerate(found)),
+        tuple(replace(each, verdict=_judge(found, sure, shared, j)) for j, each in enumerate(found)),
         n_cases=len(codes),
         n_corrupted=len(some) if corrupted else 0,
         classes=tuple(map(str, classes)),
@@ -242,12 +249,14 @@ def _names(features: Any, width: int) -> list[str]:
     return names if len(names) == width else [f"column {number}" for number in range(width)]
 
 
-def _judge(found: Sequence[Inspected], shared: Array, j: int) -> Verdict:
+def _judge(found: Sequence[Inspected], sure: Sequence[bool], shared: Array, j: int) -> Verdict:
     """The verdict on one measurement beside the others."""
     each = found[j]
     best = max(other.separation for other in found)
     if each.separation < max(TELLS, TELLS_BESIDE * best):
         return "says little"
+    if not sure[j]:
+        return "unsure"
     if each.steadiness is not None and each.steadiness < STEADY:
         return "fragile"
     alike = np.flatnonzero(shared[j] >= REPEATS)

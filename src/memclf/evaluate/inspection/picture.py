@@ -8,7 +8,7 @@ from typing import Any
 from memclf.exceptions import MissingExtraError
 
 COLOURS = {"good": "#0b69a8", "fragile": "#c2570c", "other": "#667080", "line": "#d5dae1", "page": "#fefefd"}
-MARKERS = {"good": "o", "fragile": "s", "repeats": "D", "says little": "."}
+MARKERS = {"good": "o", "fragile": "s", "repeats": "D", "unsure": "x", "says little": "."}
 NUMBERED = {"good": 8, "fragile": 6}  # points of each kind that get a number and a name in the key
 
 
@@ -41,7 +41,8 @@ def draw(found: Any, panel: Any, *, colours: Mapping[str, str] = COLOURS, below:
             colour = colours.get(verdict, colours["other"])
             face = "none" if verdict == "repeats" else colour
             size = 12 if verdict == "says little" else 24
-            panel.scatter(*_places(some), size, marker=marker, c=face, edgecolors=colour, label=verdict, zorder=2)
+            edge = {} if verdict == "unsure" else {"edgecolors": colour}  # a cross has none
+            panel.scatter(*_places(some), size, marker=marker, c=face, **edge, label=verdict, zorder=2)
     for number, each in reversed(list(enumerate(numbered, 1))):  # the first lie on top
         (x,), (y,) = _places([each])
         colour, order = colours[each.verdict], {"zorder": 4 + len(numbered) - number}

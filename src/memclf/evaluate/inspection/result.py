@@ -8,12 +8,13 @@ from typing import Any, Literal, TypeAlias
 
 from memclf.evaluate.inspection import picture
 
-Verdict: TypeAlias = Literal["good", "fragile", "repeats", "says little"]
+Verdict: TypeAlias = Literal["good", "fragile", "repeats", "unsure", "says little"]
 
 TELLS = 0.1  # separation from which a measurement tells something about the classes,
 TELLS_BESIDE = 0.4  # and share of the best one's that it must reach
 STEADY = 0.75  # steadiness from which a measurement can be relied on
 REPEATS = 0.9  # rank correlation from which one measurement repeats another
+VAGUE = 0.2  # half of an interval from which separations are too vague to choose by
 NAMED = 3  # measurements that a sentence names
 
 
@@ -26,6 +27,8 @@ class Inspected:
     name : str
     separation : float
         How well it tells the classes apart by itself, on held-out cases: 0 is chance, 1 is all right.
+    interval : (float, float)
+        Where the separation may lie with other cases of the same kind, 95 %.
     steadiness : float or None
         How little mild changes of the cases move it: 1 not at all, 0 as far as to another case at random. None where
         the cases cannot be changed (texts, objects).
@@ -37,12 +40,13 @@ class Inspected:
         The largest absolute rank correlation with another measurement, and with which.
     predictable : float
         Share of its variance, in ranks, that all others together explain.
-    verdict : {"good", "fragile", "repeats", "says little"}
-        From separation, mild changes and overlap alone.
+    verdict : {"good", "fragile", "repeats", "unsure", "says little"}
+        "unsure": that it tells the classes apart may be luck. From separation, mild changes and overlap alone.
     """
 
     name: str
     separation: float
+    interval: tuple[float, float]
     steadiness: float | None
     corrupted: Mapping[str, float]
     corrupted_separation: float | None
@@ -106,14 +110,17 @@ class FeatureInspection:
 
     @property
     def advice(self) -> str:
-        """Two sentences: what to build on, and what to distrust or leave out."""
-        return f"{self.build_on} {self.beware}"
+        """What to build on, and what to distrust or leave out; and whether cases are too few."""
+        return " ".join(filter(None, (self.build_on, self.beware, self.caution)))
 
     @property
     def build_on(self) -> str:
         """The first sentence of the advice."""
         good = self.with_verdict("good")
         if not good:
+            if unsure := self.with_verdict("unsure"):
+                may = "may tell the classes apart, but that may be luck too"
+                return f"{_list(unsure)} {may}: {self.n_cases} cases are too few to say."
             if self.with_verdict("fragile"):
                 return "None of the measurements both tells the classes apart and is steady."
             return "None of the measurements tells the classes apart by itself."
@@ -140,6 +147,15 @@ class FeatureInspection:
             return f"{_list(idle)} {verb} little about the classes and can be left out."
         return "None of them is fragile or superfluous."
 
+    @property
+    def caution(self) -> str:
+        """How far the separations may be off, where that is too far to choose by; else nothing."""
+        half = max(each.interval[1] - each.interval[0] for each in self.measurements) / 2
+        if half < VAGUE:
+            return ""
+        few = f"But {self.n_cases} cases are few: separations may be off by {half:.1f}"
+        return f"{few}; measure more cases before you choose."
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON."""
         about = {"cases": self.n_cases, "corrupted cases": self.n_corrupted, "classes": list(self.classes)}
@@ -151,18 +167,23 @@ class FeatureInspection:
 
     def __str__(self) -> str:
         wide = max(len(each.name) for each in self.measurements)
-        lines = [f"{'measurement':{wide}}  separation  steadiness  corrupted  overlap  verdict"]
+        lines = [f"{'measurement':{wide}}  separation (95 %)   steadiness  corrupted  overlap  verdict"]
         for each in sorted(self.measurements, key=worth, reverse=True):
             steady, corrupted = (
                 "-" if value is None else f"{value:.2f}" for value in (each.steadiness, each.corrupted_steadiness)
             )
             lines.append(
-                f"{each.name:{wide}}  {each.separation:10.2f}  {steady:>10}  {corrupted:>9}  {each.overlap:7.2f}  "
+                f"{each.name:{wide}}  {show_separation(each):>18}  {steady:>10}  {corrupted:>9}  {each.overlap:7.2f}  "
                 f"{each.verdict}"
             )
         return "\n".join([*lines, "", self.advice])
 
     __repr__ = __str__
+
+
+def show_separation(each: Inspected) -> str:
+    """The separation and its interval in words."""
+    return f"{each.separation:.2f} ({each.interval[0]:.2f}-{each.interval[1]:.2f})"
 
 
 def worth(each: Inspected) -> float:

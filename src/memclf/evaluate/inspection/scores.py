@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import NormalDist
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -53,11 +54,11 @@ def steadiness(clean: Array, changed: Sequence[Array], among: Array) -> float:
     return float(np.clip(1 - moved / usual, 0, 1))
 
 
-def separate(values: Array, y: Array, folds: Sequence[tuple[Array, Array]], versions: Sequence[Array]) -> list[float]:
-    """How well one measurement tells classes apart: of cases as they are, and changed.
+def classify(values: Array, y: Array, folds: Sequence[tuple[Array, Array]], versions: Sequence[Array]) -> Array:
+    """The class that one measurement speaks for, of cases as they are (first row) and changed.
 
-    A small tree with balanced classes learns from the cases of the other folds as they are. Its balanced accuracy on
-    the left-out cases is rescaled, so that 0 is chance and 1 is all right.
+    A small tree with balanced classes learns from the cases of the other folds as they are, and answers for the
+    left-out cases. -1 stands for no answer.
 
     Parameters
     ----------
@@ -80,12 +81,42 @@ def separate(values: Array, y: Array, folds: Sequence[tuple[Array, Array]], vers
             there = test[~np.isnan(each[test])]
             if len(there):
                 said[number, there] = tree.predict(each[there, None])
-    return [_skill(each, y, n_classes) for each in said]
+    return said
 
 
-def _skill(said: Array, y: Array, n_classes: int) -> float:
+def separation(said: Array, y: Array) -> float:
+    """Balanced accuracy of the answers, rescaled so that 0 is chance and 1 is all right."""
+    n_classes = int(y.max()) + 1
     shares = [np.mean(said[(y == k) & (said >= 0)] == k) for k in range(n_classes) if ((y == k) & (said >= 0)).any()]
-    return float(max(0.0, (np.mean(shares) - 1 / n_classes) / (1 - 1 / n_classes))) if shares else 0.0
+    return _rescale(float(np.mean(shares)), n_classes) if shares else 0.0
+
+
+def separation_interval(said: Array, y: Array, groups: Array | None, tried: int = 1) -> tuple[float, float]:
+    """The 95 % interval of the separation, of `tried` measurements together (Bonferroni).
+
+    The share of each class that is right has the interval of Agresti and Coull, which is wide where there are few cases
+    and all of them are right. Cases of one group count as one.
+
+    >>> y = np.repeat([0, 1], 10)
+    >>> separation_interval(y, y, None)
+    (0.64, 1.0)
+    """
+    n_classes = int(y.max()) + 1
+    sure = NormalDist().inv_cdf(1 - 0.025 / tried)
+    middle = variance = 0.0
+    for k in range(n_classes):
+        right = said[y == k] == k
+        n = len(right) if groups is None else len(np.unique(groups[y == k]))
+        share = (n * float(right.mean()) + sure**2 / 2) / (n + sure**2)
+        middle += share / n_classes
+        variance += share * (1 - share) / (n + sure**2) / n_classes**2
+    half = sure * float(np.sqrt(variance))
+    low, high = (round(_rescale(end, n_classes), 2) for end in (middle - half, middle + half))
+    return low, min(1.0, high)
+
+
+def _rescale(accuracy: float, n_classes: int) -> float:
+    return max(0.0, (accuracy - 1 / n_classes) / (1 - 1 / n_classes))
 
 
 def overlap(values: Array) -> tuple[Array, Array]:

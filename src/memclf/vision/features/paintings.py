@@ -28,6 +28,8 @@ Painting = NDArray[np.integer[Any]]
 LEGEND = "legend.csv"
 LATER = re.compile(r"(.+)\+(\d+)")  # leaf7+2.png was painted on the picture leaf7 after leaf7.png
 COLOUR = re.compile(r"#[0-9a-f]{6}")
+CLEAR = -1  # stands for a transparent pixel, which is not painted
+FEW = 6  # colours that a message names
 
 
 def read_paintings(
@@ -165,33 +167,56 @@ def _read_painting(path: Path, regions: list[str], meaning: dict[str, int] | Non
         with Image.open(path) as image:
             by_colour = meaning is not None and any(value.startswith("#") for value in meaning)
             if by_colour:
-                values = np.asarray(image.convert("RGB")).astype(np.int64) @ (65536, 256, 1)
+                values = _read_colours(image)
             elif image.mode in ("P", "L", "1", "I", "I;16"):
                 values = np.asarray(image).astype(np.int64)
             else:
-                raise ImageError(
-                    f"{path} is a colour image ({image.mode}); say which colour is which region: "
-                    'legend={"#ff0000": "symptom", ...}'
-                )
+                raise ImageError(_ask_for_legend(path, _read_colours(image), regions))
     except ImageError:
         raise
     except Exception as error:  # decoders fail in many ways on broken files
         raise ImageError(f"{path} cannot be read as a PNG file: {error}") from error
     kinds, where = np.unique(values, return_inverse=True)
+    if by_colour and meaning is not None:
+        meaning = {**meaning, _name_colour(CLEAR): 0}
     if meaning is None:
         places = np.where(kinds < first, 0, kinds - first + 1)
         known = (places <= len(regions)) & (kinds >= min(first, 0))
         wanted = f"{first} to {first + len(regions) - 1}" + (" and 0 for what was not painted" if first > 0 else "")
     else:
-        keys = [f"#{kind:06x}" if by_colour else str(kind) for kind in kinds]
+        keys = [_name_colour(kind) if by_colour else str(kind) for kind in kinds]
         places = np.array([meaning.get(key, 0) for key in keys])
         known = np.array([key in meaning for key in keys])
-        wanted = ", ".join(meaning)
+        wanted = ", ".join(key for key in meaning if key != _name_colour(CLEAR))
     if not known.all():
-        strange = [f"#{kind:06x}" if by_colour else str(kind) for kind in kinds[~known][:5]]
+        strange = [_name_colour(kind) if by_colour else str(kind) for kind in kinds[~known][:5]]
         kind = "colours" if by_colour else "values"
-        raise ImageError(f"{path} holds the {kind} {', '.join(strange)}, which are no region; known are {wanted}")
+        hint = "; brushes must have hard edges, since soft ones mix colours" if by_colour and len(kinds) > FEW else ""
+        raise ImageError(f"{path} holds the {kind} {', '.join(strange)}, which are no region; known are {wanted}{hint}")
     return places[where].reshape(values.shape).astype(np.int64)
+
+
+def _read_colours(image: Image.Image) -> Array:
+    """The colour of each pixel as one number; `CLEAR` where a layer is transparent."""
+    pixels = np.asarray(image.convert("RGBA")).astype(np.int64)
+    return np.where(pixels[:, :, 3] < 128, CLEAR, pixels[:, :, :3] @ (65536, 256, 1))
+
+
+def _name_colour(number: int) -> str:
+    return "transparent" if number == CLEAR else f"#{number:06x}"
+
+
+def _ask_for_legend(path: Path, values: Array, regions: list[str]) -> str:
+    kinds, counts = np.unique(values[values != CLEAR], return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:FEW]
+    shown = [f"{_name_colour(kinds[k])} ({counts[k]:,} pixels)" for k in most]
+    first = _name_colour(kinds[most[-1]]) if len(most) else "#ff0000"
+    more = f" and {len(kinds) - FEW} more" if len(kinds) > FEW else ""
+    return (
+        f"{path} is painted in colours: {', '.join(shown) or 'none'}{more}. Say which colour is which region, as in "
+        f'legend={{"{first}": "{regions[-1]}", ...}}, or in a file {LEGEND} beside it with lines such as '
+        f"{first},{regions[-1]}"
+    )
 
 
 def are_labels(y: Any) -> bool:
@@ -222,6 +247,12 @@ def check_paintings(paintings: Any, images: ImageCollection, regions: Sequence[s
         if painting.ndim == 3 and (painting == painting[:, :, :1]).all():
             painting = painting[:, :, 0]  # label images are read as grey on three channels
         shape = images[position].shape[:2]
+        if painting.ndim == 3 and painting.shape[:2] == shape and painting.shape[2] in (3, 4):
+            raise ImageError(
+                f"the painting of {name} is a colour image, and nothing says which colour is which region. A painting "
+                f"has one whole number per pixel, 0 to {len(regions)}; read_paintings(folder, regions, legend=...) "
+                "makes it from files"
+            )
         if painting.shape != shape:
             raise ImageError(f"the painting of {name} has shape {painting.shape}, the image has {shape}")
         kinds = np.unique(painting)

@@ -8,7 +8,7 @@ made of mixtures of painted pixels. Outlines show both, and enough for a second 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import cv2
@@ -20,6 +20,7 @@ from memclf._progress import track
 from memclf.vision.features.leaf_augment import change_light
 from memclf.vision.features.leaf_light import remove_impulses, remove_noise, without_noise, work_size
 from memclf.vision.features.perceptron import Layers, evaluate, join, teach
+from memclf.vision.features.region_masks import leeway
 from memclf.vision.features.region_pixels import (
     DETAIL,
     PLANES,
@@ -57,6 +58,7 @@ GREY = 0.1  # by how much brightness must help the first look to be used there
 RARE = 0.85  # power of how common a region is; below 1, rare regions count more
 ROUNDS = 30  # of estimating how common regions are
 OUTSIDE = 0.995  # quantile of painted colours beyond which a colour is strange
+LEAST_FREE = 0.002  # share of a region; where pictures are drawn, next to no pixel is in doubt
 KNOWN = 60  # pictures that show what doubt is usual
 
 
@@ -102,9 +104,18 @@ def prepare(image: Pixels, painting: Array) -> Painted:
 
 
 def teach_regions(
-    cases: list[Painted], n_regions: int, *, showings: int, seed: int, verbose: int | None = None
+    cases: list[Painted],
+    parents: Mapping[str, str | None],
+    *,
+    showings: int,
+    seed: int,
+    verbose: int | None = None,
 ) -> Coefficients:
-    """Coefficients for `region_pixels.judge`, learned from painted pictures."""
+    """Coefficients for `region_pixels.judge`, learned from painted pictures.
+
+    `parents` says which region each lies in; it matters for what doubt is usual only.
+    """
+    n_regions = len(parents)
     rng = np.random.default_rng(seed)
     cases = _widen_thin(cases, n_regions)
     little = sum(_painted_pixels(case) for case in cases) < LITTLE
@@ -151,7 +162,7 @@ def teach_regions(
         sample = Sample.join(judged)
         second = _teach_several(sample, sample.weighed(common), rng, **options)
         known |= name_layers(second, "second")
-    return known | _usual_doubt(cases, known)
+    return known | _usual_doubt(cases, known, parents)
 
 
 def _widen_thin(cases: list[Painted], n_regions: int) -> list[Painted]:
@@ -337,11 +348,12 @@ def _painted_colours(sample: Sample) -> Coefficients:
     return {"painted.mean": np.array(means, np.float32), "painted.root": np.array(roots, np.float32)}
 
 
-def _usual_doubt(cases: list[Painted], known: Coefficients) -> Coefficients:
-    """How certain and how strange pixels of the painted pictures are: limits of `trust`."""
+def _usual_doubt(cases: list[Painted], known: Coefficients, parents: Mapping[str, str | None]) -> Coefficients:
+    """How certain and how strange pixels of the painted pictures are, and their leeway: limits of `trust`."""
     rows = []
     for case in cases[:: -(-len(cases) // KNOWN)]:
         seen = look(without_noise(case.image), known)
-        rows.append((certainty(chances(seen, known)), strange_share(seen, known)))
-    sure, strange = np.array(rows).T
-    return {"usual": np.array([np.quantile(sure, 0.1), np.quantile(strange, 0.9)])}
+        found = chances(seen, known)
+        rows.append((certainty(found), strange_share(seen, known), leeway(found, parents)))
+    sure, strange, free = np.array(rows).T
+    return {"usual": np.array([np.quantile(sure, 0.1), np.quantile(strange, 0.9), max(np.median(free), LEAST_FREE)])}

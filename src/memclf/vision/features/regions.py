@@ -15,6 +15,7 @@ from memclf._progress import track
 from memclf.vision.features.base import ImageFeatures, Info, Masks, ramp
 from memclf.vision.features.leaf_light import without_noise
 from memclf.vision.features.paintings import are_labels, check_paintings
+from memclf.vision.features.region_masks import decide, leeway
 from memclf.vision.features.region_numbers import NUMBERS, describe_region, share
 from memclf.vision.features.region_pixels import (
     PLANES,
@@ -30,7 +31,8 @@ from memclf.vision.files import Pixels, as_rgb
 from memclf.vision.images import ImageCollection, as_images
 
 MOST_REGIONS = 255  # that a painting of bytes can hold
-SIGNS = ("certainty", "strange_share")
+SIGNS = ("certainty", "strange_share", "leeway")
+WIDE = 6  # times the usual leeway, at which half of the trust is gone
 BLANK = 0.002  # standard deviation of all values, from 0 to 1, up to which a picture shows nothing
 STROKE = 8  # a suggested place is as wide as an eighth of the picture
 PLACES = 3  # in one picture, at most
@@ -163,7 +165,7 @@ class TaughtRegions(ImageFeatures):
         paintings = check_paintings(y, images, list(parents))
         cases = [prepare(image, painting) for image, painting in zip(images, paintings, strict=True)]
         self.coefficients_ = teach_regions(
-            cases, len(parents), showings=self.showings, seed=int(self.random_state), verbose=self.verbose
+            cases, parents, showings=self.showings, seed=int(self.random_state), verbose=self.verbose
         )
         return self
 
@@ -180,7 +182,8 @@ class TaughtRegions(ImageFeatures):
         nested = [share(masks[name], picture) for name, parent in parents.items() if parent is not None]
         about = [describe_region(mask, wholes[name], lab) for name, mask in masks.items()]
         sure = certainty(found) if float(x.std()) > BLANK else 0.0
-        return *shares, *nested, *np.concatenate(about), sure, strange_share(seen, self._taught())
+        signs = sure, strange_share(seen, self._taught()), leeway(found, parents)
+        return *shares, *nested, *np.concatenate(about), *signs
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
         """Where each region is: boolean arrays of the image's height and width, by name."""
@@ -189,8 +192,9 @@ class TaughtRegions(ImageFeatures):
         return decide(cv2.resize(found, image.shape[1::-1], interpolation=cv2.INTER_LINEAR), self._parents())
 
     def believe(self, signs: Array) -> Array:
-        sure, strange = self._taught()["usual"]
-        return np.minimum(ramp(signs[:, 0], sure - 0.2, sure - 0.02), ramp(signs[:, 1], strange + 0.3, strange + 0.05))
+        sure, strange, free = self._taught()["usual"]
+        known = np.minimum(ramp(signs[:, 0], sure - 0.2, sure - 0.02), ramp(signs[:, 1], strange + 0.3, strange + 0.05))
+        return np.asarray(known * 0.5 ** (signs[:, 2] / (WIDE * free)))
 
     def suggest(self, images: Any, n: int = 10) -> list[Suggestion]:
         """Places where a stroke would teach most, the best first.
@@ -277,31 +281,3 @@ def check_regions(regions: Any) -> dict[str, str | None]:
         if above is not None:
             raise ValueError(f"{name!r} lies in {parent!r}, which lies in {name!r} again: regions cannot go round")
     return parents
-
-
-def decide(found: Array, parents: Mapping[str, str | None]) -> Masks:
-    """Masks from the chances of each region (height x width x regions).
-
-    Beside each other, the likeliest region has the pixel. Where regions lie in others, the chance of a region is that
-    of all in it together, and the inner ones then share what the outer one has.
-    """
-    names = list(parents)
-    own = dict(zip(names, np.moveaxis(found, 2, 0), strict=True))
-    whole = dict(own)
-    for name in names:
-        above = parents[name]
-        while above is not None:
-            whole[above] = whole[above] + own[name]
-            above = parents[above]
-    masks: Masks = {}
-
-    def split(inside: Any, parent: str | None) -> None:
-        children = [name for name in names if parents[name] == parent]
-        rivals = [whole[name] for name in children] + ([] if parent is None else [own[parent]])
-        likeliest = np.argmax(rivals, axis=0)
-        for position, name in enumerate(children):
-            masks[name] = inside & (likeliest == position)
-            split(masks[name], name)
-
-    split(np.ones(found.shape[:2], dtype=bool), None)
-    return {name: masks[name] for name in names}

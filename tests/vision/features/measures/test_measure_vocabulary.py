@@ -138,6 +138,26 @@ def test_count_of__discs_that_touch__are_told_apart():
     assert row["picture_dark_largest"] == pytest.approx(np.pi * 100 / 150**2, rel=0.25)
 
 
+def test_count_of__black_spot_on_the_foreground__is_no_hole_and_is_counted():
+    image = np.full((100, 120, 3), 200, dtype=np.uint8)
+    image = cv2.ellipse(image, (60, 50), (45, 35), 0, 0, 360, (90, 140, 60), -1)
+    spot = cv2.circle(image.copy(), (60, 50), 9, (12, 12, 12), -1)  # has no colour, as the background has none
+    hole = cv2.circle(image.copy(), (60, 50), 9, (200, 200, 200), -1)
+    assert CountOf("foreground").transform([spot, hole])[:, 0].tolist() == [1, 0]
+    holes = [numbers(ShapeOf("foreground"), each)["foreground_holes"] for each in (spot, hole)]
+    assert holes[0] == 0 < holes[1]
+
+
+def test_count_of__dark_spots_beside_glare__are_found():
+    rng = np.random.default_rng(0)
+    image = np.full((120, 160, 3), 120.0) + rng.normal(0, 2, (120, 160, 1))
+    image[:, 100:] += np.linspace(0, 60, 60)[None, :, None] * (rng.random((120, 60, 1)) < 0.8)
+    image = cv2.GaussianBlur(image, (0, 0), 2)
+    for x, y in ((30, 30), (50, 90)):
+        cv2.circle(image, (x, y), 8, (70, 70, 70), -1)
+    assert CountOf("picture").transform([image.astype(np.uint8)])[0, 0] == 2
+
+
 def test_count_of__kind__sees_only_blobs_of_that_kind():
     image = np.full((150, 150, 3), 150, dtype=np.uint8)
     cv2.circle(image, (40, 40), 10, (220, 120, 120), -1)
@@ -313,3 +333,13 @@ def test_fit_plane__outliers__do_not_count():
     values[:15, :20] = 3
     found = fit_plane(values[:, :, None].astype(np.float32), np.ones(truth.shape, dtype=bool))[:, :, 0]
     assert np.abs(found - truth).max() < 0.03
+
+
+def test_sight__hard_noisy_edges__no_colour_is_below_black():
+    """The filter against noise swings below black there, and a negative number has no logarithm."""
+    rng = np.random.default_rng(71)
+    blocks = np.kron(rng.random((16, 16, 3)) < 0.5, np.ones((6, 6, 1)))
+    image = np.clip(220 * blocks + rng.normal(0, 15, blocks.shape), 0, 255).astype(np.uint8)
+    sight = Sight(image, {})
+    assert sight.colours.min() >= 0
+    assert np.isfinite(sight.tones).all()

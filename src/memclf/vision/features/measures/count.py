@@ -20,7 +20,6 @@ from memclf.vision.features.measures.sight import (
     disc,
     fit_plane,
     keep_large,
-    robust_spread,
 )
 
 # Which way a blob differs from what is around it, as weights of lightness, redness and yellowness.
@@ -53,7 +52,8 @@ class CountOf(Measurement):
     of, regions
         See `Measurement`.
     kind : {"dark", "bright", "red", "green", "yellow", "blue"}
-        Which way blobs differ from what is around them.
+        Which way blobs differ from what is around them. Brown spots on a green leaf are red: they are redder than the
+        leaf, and often no darker.
     smallest : float
         Share of the region below which a blob is dirt.
 
@@ -102,9 +102,10 @@ class CountOf(Measurement):
             return np.zeros(mask.shape, dtype=bool)
         value = cv2.GaussianBlur(sight.lab @ np.array(KINDS[self.kind], dtype=np.float32), (0, 0), 1)
         rest = (value - fit_plane(value[:, :, None], mask)[:, :, 0])[mask]
-        # Half of the ordinary part lies on the side where no blobs are: their spread does not count the blobs.
-        below = rest[rest <= 0]
-        spread = 1.4826 * float(np.median(-below)) if below.size else robust_spread(rest)
+        # The side where no blobs are has the spread of the ordinary part, unless something else is there, as glare is
+        # on the bright side of a leaf with dark spots.
+        sides = [float(np.median(np.abs(side))) for side in (rest[rest <= 0], rest[rest > 0]) if side.size]
+        spread = 1.4826 * min(sides)
         limit = max(FAINT, CLEAR * spread, PEAK * float(np.quantile(rest, 1 - min(0.5, FEW / rest.size))))
         found = np.zeros(mask.shape, dtype=np.uint8)
         found[mask] = rest > limit

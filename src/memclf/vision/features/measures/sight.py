@@ -30,6 +30,7 @@ DARK = 0.03  # is added to every value, so that black has a logarithm
 GAMMA = 2.2
 STEEP = 0.7  # the most that the logarithm of light changes from the middle of the picture to its border
 SMALLEST = 0.002  # share of the picture below which a piece of the foreground is dirt
+OTHER = 8.0  # difference from the background from which it is something else, whatever its colour
 FAINT = 2.0  # difference from the background, as in CIELAB, below which nothing stands out
 
 # Red, green and blue to the three numbers of CIELAB; rows add up to 1, so that grey stays grey.
@@ -68,7 +69,8 @@ class Sight:
     @cached_property
     def colours(self) -> Array:
         """The picture at work size from 0 to 1, without noise."""
-        return remove_noise(_shrink(self._clean, WORK).astype(np.float32) * np.float32(1 / 255))
+        found = remove_noise(_shrink(self._clean, WORK).astype(np.float32) * np.float32(1 / 255))
+        return np.maximum(found, np.float32(0))  # the filter swings below black at strong edges
 
     @cached_property
     def fine(self) -> Array:
@@ -165,9 +167,27 @@ def _stand_out(lab: Array, lightness: float) -> tuple[Mask, float]:
     mask = keep_large((apart > max(limit, FAINT)).astype(np.uint8), SMALLEST * apart.size)
     if not mask.any() or mask.all():
         return nothing, 0.0
+    mask = _fill_spots(lab, mask)
     outside = apart[~mask]
     contrast = float(np.median(apart[mask])) - float(np.median(outside))
     return mask, contrast / (contrast + 4 * (robust_spread(outside) + FAINT / 2))
+
+
+def _fill_spots(lab: Array, mask: Mask) -> Mask:
+    """The mask with enclosed pieces that show something else than the background.
+
+    A spot that is nearly black has no colour, and would be a hole in what it lies on. Through a hole one sees the
+    background.
+    """
+    _, pieces, about, _ = cv2.connectedComponentsWithStats((~mask).astype(np.uint8), connectivity=4)
+    left, top, width, height = about[:, :4].T
+    enclosed = (left > 0) & (top > 0) & (left + width < mask.shape[1]) & (top + height < mask.shape[0])
+    filled = mask.copy()
+    for piece in np.flatnonzero(enclosed[1:]) + 1:
+        inside = pieces == piece
+        if np.linalg.norm(np.median(lab[inside], axis=0)) > OTHER:
+            filled |= inside
+    return filled
 
 
 def to_lab(tones: Array) -> Array:

@@ -22,7 +22,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +228,8 @@ def plan(runs: list[dict[str, Any]]) -> None:
     client = (
         max(0.0, per_case("client_seconds") - per_case("tasks") * per_task) + tasks_per_chunk / PLAN_CHUNK * per_task
     )
-    print_needs(n, image, width, search, answer, client, per_case)
+    peers = large["bytes_between_workers"] / CASES[1]  # differs from run to run: Dask moves chunks to idle workers
+    print_needs(n, image, width, search, answer, client, per_case("bytes_to_client"), peers)
     print(f"| tasks of a fit | {tasks_per_chunk / PLAN_CHUNK:.4f} | {tasks_per_chunk * n / PLAN_CHUNK:,.0f} |\n")
     print(f"| machines of {PLAN_CORES} cores | hours to fit | of which client and scheduler | dollars |")
     print("|---|---|---|---|")
@@ -251,10 +252,9 @@ def plan(runs: list[dict[str, Any]]) -> None:
 
 
 def print_needs(
-    n: int, image: float, width: int, search: float, answer: float, client: float, per_case: Callable[[str], float]
+    n: int, image: float, width: int, search: float, answer: float, client: float, to_client: float, peers: float
 ) -> None:
     """A table of what each image costs, and all of them."""
-    to_client, peers = per_case("bytes_to_client"), per_case("bytes_between_workers")
     print("| what | per image | 10^8 images |")
     print("|---|---|---|")
     print(f"| reading the images | {IMAGE_BYTES / 1000:.0f} kB | {n * IMAGE_BYTES / 1e12:.1f} TB |")

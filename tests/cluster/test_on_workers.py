@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from limits import lower_limits
 from memclf import MemoryClassifier
+from memclf.evaluate import evaluate
 from memclf.exceptions import ClusterError
 from memclf.similarity import RBFSimilarity
 
@@ -44,6 +46,19 @@ def test_workers__fit_and_predict__equal_this_process_bit_for_bit(client, monkey
     np.testing.assert_array_equal(result.similarity, here.search_result_.similarity)
     assert result.objective == here.search_result_.objective
     np.testing.assert_array_equal(answers, here.predict(X))
+
+
+def test_workers__evaluation__conditions_are_tasks_with_the_same_rows(client):
+    contenders = {
+        "memory": MemoryClassifier(RBFSimilarity(0.1), threshold=0.5, random_state=0).fit(X, y),
+        "tree": DecisionTreeClassifier(random_state=0).fit(X, y),
+    }
+    changed = {("noise", level): X + level * rng.normal(size=X.shape) for level in (1, 2)}
+    here = evaluate(contenders, X, y, changed)
+    with client.as_current():
+        there = evaluate(contenders, X, y, changed)
+    assert len(here) == 6
+    assert there == here
 
 
 def test_workers__error_in_a_chunk__is_raised_here_and_names_it(client):

@@ -14,6 +14,7 @@ from memclf import MemoryClassifier
 from memclf._version import __version__
 from memclf.cases.executors import Here, OnCluster, find_executor
 from memclf.cli.cluster import open_cluster
+from memclf.evaluate import evaluate
 from memclf.exceptions import ClusterError
 
 da = pytest.importorskip("dask.array")
@@ -70,6 +71,20 @@ def test_processes__worker_killed_in_the_middle__results_are_the_same(stage, tmp
     np.testing.assert_array_equal(found.memory_indices_, expected.memory_indices_)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
     np.testing.assert_array_equal(said, answers)
+
+
+def test_processes__worker_killed_while_evaluating__rows_are_the_same(tmp_path):
+    changed = {("noise", level): X + level for level in range(1, 5)}
+    there, here = (MarkedClassifier(folder) for folder in (tmp_path, None))
+    expected = evaluate({"one": here.fit(X, y)}, X, y, changed)
+    there.fit(X, y)
+    with open_cluster(workers=2) as client:
+        killer = Killer(tmp_path, "prediction", set(client.run(os.getpid).values()))
+        killer.start()
+        found = evaluate({"one": there}, X, y, changed)
+        killer.join()
+    assert killer.killed is not None
+    assert found == expected
 
 
 def pretend(version):

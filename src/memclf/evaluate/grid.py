@@ -1,4 +1,4 @@
-"""The grid of contenders and conditions: measured here, or a condition at a time on a cluster."""
+"""The grid of contenders and conditions: measured here, or on a cluster."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def measure_one(
     clean: Array | None,
     study: str,
 ) -> Measured:
-    """The row of a contender, its answers and its routes; `clean` are its routes of the clean cases."""
+    """The row of a contender, its answers and routes; `clean`: its routes of the clean cases."""
     clf = contender.estimator
     coded = Coder(clf, classes)
     more: dict[str, Any] = {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "create_app", "run"]
 
 _HOMES = {"Limits": "limits", "create_app": "app", "run": "server"}
-_NEEDED = {"fastapi", "prometheus_client", "pydantic", "python_multipart", "uvicorn"}
+_NEEDED = {"fastapi", "fastapi_swagger", "prometheus_client", "pydantic", "python_multipart", "uvicorn"}
 
 
 def __getattr__(name: str) -> Any:

@@ -23,6 +23,7 @@ from memclf.serve.model import Model, as_problem
 from memclf.serve.problems import MEDIA_TYPE, Problem, join_problems
 
 PAGE = Path(__file__).parent / "page"
+SWAGGER = files("fastapi_swagger") / "resources"  # a package that carries the files: nothing is fetched
 ASSETS = {"docs.js": "text/javascript", "swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css"}
 # The page asks this service alone, whatever is in its scripts.
 POLICY = (
@@ -175,8 +176,7 @@ def _add_health(app: FastAPI, batcher: Batcher, state: State, metrics: Metrics) 
 
 def _add_docs(app: FastAPI) -> None:
     page = (PAGE / "docs.html").read_bytes()
-    swagger = files("fastapi_swagger") / "resources"  # a package that carries the files: nothing is fetched
-    assets = {name: (PAGE / name if (PAGE / name).exists() else swagger / name).read_bytes() for name in ASSETS}
+    assets = {name: (PAGE / name if (PAGE / name).exists() else SWAGGER / name).read_bytes() for name in ASSETS}
     headers = {"Content-Security-Policy": POLICY}
 
     @app.get("/docs", include_in_schema=False)

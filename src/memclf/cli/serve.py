@@ -37,6 +37,11 @@ def serve(
     POST /v1/predict takes {"cases": [{column: value, ...}, ...]}, or image files in a form; /docs shows the rest.
 
     SIGTERM and Ctrl-C finish what was accepted.
+
+    Examples:
+        memclf serve MODEL
+        memclf serve MODEL --port 8080
+        memclf serve MODEL --host 0.0.0.0 --token-file token.txt
     """
     with exit_on_error():
         from memclf.serve import Limits, run  # says which extra is missing

@@ -3,6 +3,7 @@ import shlex
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,6 +79,11 @@ def test_command_line__wrong__one_line_and_exit_code_2(arguments, said):
     assert shown.exit_code == 2
     assert said in only_line(shown.stderr)
     assert "--help)" in shown.stderr
+
+
+def test_docs__page_of_commands__names_every_command():
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+    assert [name for name in COMMANDS if f"memclf {name}" not in page] == []
 
 
 def test_memclf__alone__says_in_about_ten_lines_what_one_can_do():

@@ -40,7 +40,7 @@ def serve(
 
     Examples:
         memclf serve MODEL
-        memclf serve MODEL --port 9000 --batch-wait 10
+        memclf serve MODEL --port 8080
         memclf serve MODEL --host 0.0.0.0 --token-file token.txt
     """
     with exit_on_error():

@@ -103,5 +103,5 @@ def test_edit__bad_input__is_one_line_and_changes_nothing(saved, options, code, 
 
 def test_edit__a_selector_or_no_model__is_refused(tmp_path):
     memclf.save(MemorySelector(n_memories=2).fit(X), tmp_path / "selector")
-    assert "only a memory classifier can be edited" in edit(tmp_path / "selector", "--pin", 0)[1]
+    assert "an edit is about a memory classifier" in edit(tmp_path / "selector", "--pin", 0)[1]
     assert "is no model folder" in edit(tmp_path, "--pin", 0)[1]

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from memclf.cli.load_model import load_classifier
 from memclf.cli.model import print_log
 from memclf.cli.output import as_line, exit_on_error, fail
-from memclf.exceptions import TrainingCasesError, UntrustedTypeError
+from memclf.exceptions import TrainingCasesError
 
 
 def edit(
@@ -90,16 +91,9 @@ def edit(
 
 
 def _load(folder: Path, trusted: list[str] | None, data: Path | None, label: str | None) -> Any:
-    from memclf.classifier import MemoryClassifier
     from memclf.data import read_cases
-    from memclf.persist import load
 
-    try:
-        clf = load(folder, trusted=trusted or ())
-    except UntrustedTypeError as error:
-        fail(f"{error}; here: {' '.join(f'--trusted {name}' for name in error.names)}")
-    if not isinstance(clf, MemoryClassifier):
-        raise ValueError(f"only a memory classifier can be edited; {folder} holds a {type(clf).__name__}")
+    clf = load_classifier(folder, trusted, "an edit is about")
     return clf if data is None else clf.with_training(*read_cases(clf, data, label))
 
 

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
+from memclf.cli.load_model import Model, Trusted, load_classifier
 from memclf.cli.output import exit_on_error, fail
-from memclf.exceptions import MemclfError, UntrustedTypeError
 
 MEGABYTE = 2**20
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(help="A folder written by memclf.save.")],
+    model: Model,
     host: Annotated[str, typer.Option(help="Address to listen on. Others than loopback need a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
     token_file: Annotated[
@@ -28,9 +28,7 @@ def serve(
     max_cases: Annotated[int, typer.Option(min=1, help="Of a request.")] = 256,
     max_queue: Annotated[int, typer.Option(min=1, help="Cases that wait for their answers.")] = 1024,
     max_wait: Annotated[float, typer.Option(min=0, help="Seconds until a request must be answered.")] = 30,
-    trusted: Annotated[
-        list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
-    ] = None,
+    trusted: Trusted = None,
 ) -> None:
     """Answer cases over HTTP with a saved memory classifier.
 
@@ -45,8 +43,6 @@ def serve(
     """
     with exit_on_error():
         from memclf.serve import Limits, run  # says which extra is missing
-    from memclf.classifier import MemoryClassifier
-    from memclf.persist import load
     from memclf.serve.server import is_loopback, read_token
 
     if token_file is None and not is_loopback(host):
@@ -68,13 +64,8 @@ def serve(
         )
     except (OSError, ValueError) as error:
         fail(error, code=2)
-    with exit_on_error():
-        try:
-            clf = load(model, trusted=trusted or ())
-        except UntrustedTypeError as error:
-            fail(f"{error}; here: {' '.join(f'--trusted {name}' for name in error.names)}")
-        if not isinstance(clf, MemoryClassifier):
-            raise MemclfError(f"the service answers with a memory classifier; {model} holds a {type(clf).__name__}")
+    with exit_on_error(ValueError):
+        clf = load_classifier(model, trusted, "the service answers with")
         try:
             run(clf, host, port, limits=limits, token=token)
         except OSError as error:

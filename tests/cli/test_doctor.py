@@ -79,4 +79,5 @@ def test_checks__with_all_extras__find_that_it_works(name):
 
 def test_check_browser__none_here__is_no_fault(monkeypatch):
     monkeypatch.setattr(webbrowser, "get", fails(webbrowser.Error("none")))
+    monkeypatch.setattr(doctor, "BROWSERS", ())
     assert doctor.run_check("browser", doctor.check_browser).state == "absent"

@@ -73,7 +73,12 @@ def test_edit__all_kinds_at_once__are_one_edit_that_is_logged_and_undone(place):
 
 
 def test_edit__pins_and_thresholds__need_no_data(place):
-    assert edit(place / "model", "--pin", 1, "--threshold", "0=0.7")[0] == 0
+    clf = memclf.load(place / "model")
+    code, output = edit(place / "model", "--pin", 1, "--threshold", "0=0.9")
+    own, alike = clf.labels_ == 0, clf.search_result_.similarity
+    assert code == 0
+    assert 0 < (own & (alike < 0.9)).sum() < own.sum()
+    assert f"threshold 100.0% to {np.mean(~own | (alike >= 0.9)):.1%}" in output
     code, output = edit(place / "model", "--drop", 1, "--data", place / "train.csv")
     assert (code, "memory 1 is pinned; unpin it first" in output) == (1, True)
     assert edit(place / "model", "--unpin", 1, "--drop", 1, "--data", place / "train.csv")[0] == 0

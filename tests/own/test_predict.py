@@ -57,7 +57,7 @@ def test_predict_file__any_format__holds_the_answers_of_the_classifier(
     assert frame["row"].tolist() == list(range(120))
     for name in ("answer", "memory", "known", "reason"):
         assert frame[name].tolist() == [row[name] for row in answers]
-    assert frame["similarity"].tolist() == pytest.approx([row["similarity"] for row in answers])
+    assert frame["similarity"].tolist() == pytest.approx([row["similarity"] for row in answers], rel=1e-5)
     assert (found.answers, found.unknown) == (120, sum(not row["known"] for row in answers))
     assert found.new_columns == ("outcome",)
     assert [each.name for each in tmp_path.iterdir()] == [out.name]

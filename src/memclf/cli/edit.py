@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 
+from memclf._numbers import reaches
 from memclf.cli.load_model import load_classifier
 from memclf.cli.model import print_log
 from memclf.cli.output import as_line, exit_on_error, fail
@@ -136,12 +138,17 @@ def _compare_answers(before: Any, after: Any) -> dict[str, int]:
     }
 
 
+def _share_known(clf: Any) -> float:
+    """The share of training cases that are as similar to their memory as it wants."""
+    return float(np.mean(reaches(clf.search_result_.similarity, clf.thresholds_[clf.labels_])))
+
+
 def _report(before: Any, after: Any, what: list[str], numbers: dict[str, int]) -> None:
     old, new = before.search_result_, after.search_result_
     typer.echo(f"done: {'; '.join(what)}")
     typer.echo(
-        f"memories {old.n_memories} to {new.n_memories}, coverage {old.coverage:.1%} to {new.coverage:.1%}, local "
-        f"classifiers fitted again: {numbers['fitted']}"
+        f"memories {old.n_memories} to {new.n_memories}, training cases that reach their memory's threshold "
+        f"{_share_known(before):.1%} to {_share_known(after):.1%}, local classifiers fitted again: {numbers['fitted']}"
     )
     if "answered_otherwise" in numbers:
         typer.echo(

@@ -66,4 +66,4 @@ def predict(
             f"not looked at, since training had no such column: {as_line(', '.join(found.new_columns))}", err=True
         )
     kept = f", {found.before:,} of them by an earlier call" if found.before else ""
-    typer.echo(as_line(f"{found.out}: {found.answers:,} answers{kept}; {found.unknown:,} cases are not known"))
+    typer.echo(as_line(f"{found.out}: {found.answers:,} answers{kept}; not known: {found.unknown:,}"))

@@ -112,6 +112,7 @@ def _read_table(clf: Any, table: TableFile, label: str | None) -> tuple[Any, Arr
     import pandas as pd
 
     named = containers.is_table(clf.memories_)
+    label = label or _guess_label(clf, table)
     label = find_label(table, label, "--label", but=list(clf.memories_.columns) if named else ())
     blocks = [block.drop(columns=label) for block in table.blocks(ROWS, words=_words(clf))]
     if not blocks:
@@ -119,6 +120,16 @@ def _read_table(clf: Any, table: TableFile, label: str | None) -> tuple[Any, Arr
     # Labels as they are written: pandas would take "NA" for nothing and "01" for 1.
     labels = containers.object_array(table.read_as_written(label))
     return match_columns(clf, pd.concat(blocks), table.path), labels
+
+
+def _guess_label(clf: Any, table: TableFile) -> str | None:
+    """The only column beside those of training that holds classes and nothing else."""
+    if not containers.is_table(clf.memories_) or any(name in table.names for name in LABELS):
+        return None
+    known = {str(label) for label in clf.classes_.tolist()}
+    new = [name for name in table.names if name not in clf.memories_.columns]
+    found = [name for name in new if {str(value) for value in table.read_as_written(name)} <= known]
+    return found[0] if len(found) == 1 else None
 
 
 def _drop_label(clf: Any, frame: Any) -> Any:

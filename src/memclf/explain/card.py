@@ -37,11 +37,13 @@ def card(item: Any, name: str = "") -> str:
             f"<br><small>runner-up: memory {item.runner_up} (training case {item.runner_up_row}), similarity "
             f"{item.runner_up_similarity:.3f}, margin {item.margin:.3f}</small>"
         )
-    if rows := item.compare_with_memory()[:COLUMNS]:
+    compared = item.compare_with_memory()
+    if rows := compared[:COLUMNS]:
         cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         lines.append(
             f"<table><tr><td></td><td><small>case</small></td><td><small>memory</small></td></tr>{cells}</table>"
         )
+    lines += [f"<small>and {len(compared) - COLUMNS} more</small>"] if len(compared) > COLUMNS else []
     cells = "".join(
         f"<tr><td>{escape(str(label))}</td><td>{count} in the cluster</td><td>"
         + ("" if item.probabilities is None else f"probability {item.probabilities[label]:.2f}")

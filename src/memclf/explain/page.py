@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memclf.exceptions import MissingExtraError
-from memclf.explain.card import STYLE, card
+from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.picture import SHOWN, show_image
 
 SIDE = 360  # pixels of the longer side of a picture
@@ -55,7 +55,9 @@ def make_page(explanations: Any, title: str, names: Any = None) -> str:
 
 def _pair(item: Any, name: str) -> str:
     """The case beside its memory, where they are images, with what a feature measured."""
-    here, there = show_image(item.case, item.overlay), show_image(item.memory_case, item.overlay)
+    # An overlay writes every number below the picture, which many numbers would make tiny.
+    overlay = item.overlay if len(item.measured) <= COLUMNS else None
+    here, there = show_image(item.case, overlay), show_image(item.memory_case, overlay)
     if here is None or there is None:
         return ""
     shown = [(here, name), (there, f"memory {item.memory} (training case {item.memory_row})")]

@@ -148,7 +148,10 @@ class PartFile:
 
 def _as_csv(rows: list[dict[str, Any]], columns: Sequence[str]) -> str:
     text = io.StringIO()
-    csv.DictWriter(text, columns, lineterminator="\n").writerows(rows)
+    short = (
+        {name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()} for row in rows
+    )
+    csv.DictWriter(text, columns, lineterminator="\n").writerows(short)
     return text.getvalue()
 
 

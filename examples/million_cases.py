@@ -75,7 +75,7 @@ if options.picture:
     nearest = clf.route(X_test).nearest
     shown = right.scatter(*X_test[:, :2].T, c=slopes[nearest], s=0.6, cmap="PuOr", vmin=-6, vmax=6)
     right.set_title("What a higher fare means around each")
-    figure.colorbar(shown, ax=right, ticks=[-6, 0, 6], shrink=0.7).set_ticklabels(["card", "neither", "cash"])
+    figure.colorbar(shown, ax=[left, right], ticks=[-6, 0, 6], shrink=0.7).set_ticklabels(["card", "neither", "cash"])
     for panel in (left, right):
         panel.set(aspect="equal", xticks=[], yticks=[])
         panel.spines[:].set_visible(False)

@@ -73,7 +73,7 @@ if picture:
     left.legend(fontsize=9)
     names = [f"{each.ward}, {each.age:.0f}, {each.fever}°, {each.sex}" for each in clf.memories_.itertuples()]
     around = pd.DataFrame(clf.cluster_counts_, names, clf.classes_)
-    around.plot.barh(stacked=True, ax=right, color=["#b9d8d3", "#0b7a70"], width=0.6)
-    right.set(title="The remembered patients", xlabel="training patients around each", xlim=(0, 410))
-    right.legend(loc="center right")
+    around.plot.barh(stacked=True, ax=right, color=["#b9d8d3", "#0b7a70"], width=0.6, legend=False)
+    right.set(title="The remembered patients", xlabel="training patients around each")
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower right", ncols=2)
     figure.savefig(picture)

@@ -49,6 +49,8 @@ if picture:
         panel.set_axis_off()
     panel = below.subplots()
     worst = rows[rows["severity"].isin([0, 5])].pivot_table("accuracy", "corruption", "model").loc[["clean", *weather]]
-    (100 * worst[list(models)]).plot.bar(ax=panel, rot=0, width=0.75, xlabel="", ylabel="% right, severity 5")
+    (100 * worst[list(models)]).rename(lambda name: name.replace("_", " ")).plot.bar(
+        ax=panel, rot=0, width=0.75, xlabel="", ylabel="% right, severity 5"
+    )
     panel.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1))
     figure.savefig(picture)

@@ -98,5 +98,5 @@ if options.picture:
     right.scatter(table["field"], places, s=90, color="#0b7a70", label="field", zorder=3)
     right.set_yticks(places, table.index)
     right.set(title="From the archive to the field", xlabel="% right")
-    right.legend(ncols=2, loc="lower right", bbox_to_anchor=(1.02, 0.98))
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower right", ncols=2)
     figure.savefig(options.picture)

@@ -36,7 +36,7 @@ X, y = press(500, seed=0)
 clf = MemoryClassifier(RBFSimilarity(gamma=0.3), threshold=0.3, unknown_rate=0.05, random_state=0).fit(X, y)
 models = {"plain model": LogisticRegression().fit(X, y), "stage 1 alone": StageOne(clf), "memory classifier": clf}
 
-print("week  drift?  p-value  unknown   right: plain   stage 1   memory classifier   of those it answers")
+print("week  drift?  p-value  unknown  right: plain  stage 1  memory  memory, if answered")
 weeks = []
 for week in range(1, 13):
     new, truth = press(200, seed=week, wear=max(0.0, 0.1 * (week - 4)), cracked=0.12 if week >= 8 else 0.0)
@@ -48,7 +48,7 @@ for week in range(1, 13):
     weeks.append((week, found.moved, 1 - known, right[0], careful, p))
     print(
         f"{week:4}  {'MOVED' if found.moved else '-':6}{p:9.4f}{1 - known:9.1%}"
-        f"{right[0]:15.1%}{right[1]:10.1%}{right[2]:20.1%}{careful:22.1%}"
+        f"{right[0]:14.1%}{right[1]:9.1%}{right[2]:8.1%}{careful:21.1%}"
     )
 print(f"\nWeek 12: {found.sentence}")
 print(f"Look first at: {[case.row for case in found.cases[:5]]} ({found.cases[0].why})")

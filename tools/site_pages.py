@@ -77,7 +77,7 @@ def write_example(file: Path, kept: Path = KEPT) -> str:
 def show_cards(markdown: str) -> str:
     """The list of the examples as cards with their pictures."""
     item = r"^- \[(.+?)\]\((\w+)\.py\): (.+)$"
-    cards = re.sub(item, r"-   [![\1](\2.png)](\2.py)\n\n    **[\1](\2.py)**: \3", markdown, flags=re.M)
+    cards = re.sub(item, r"-   [![\1](\2.png)](\2.py)\n\n    **[\1](\2.py)**: \3\n", markdown, flags=re.M)
     head, mark, rest = cards.partition("-   [")
     return f'{head}<div class="grid cards" markdown>\n\n{mark}{rest}\n</div>\n'
 

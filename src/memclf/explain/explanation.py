@@ -13,9 +13,11 @@ from sklearn.pipeline import Pipeline
 from memclf._numbers import Array, format_number
 from memclf.answers.base import ALONE, Answers
 from memclf.cases import Cases, Collection, containers
+from memclf.exceptions import MissingExtraError
 from memclf.explain import sentences
 from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.evidence import TOP, Evidence, evidence_for
+from memclf.explain.pair import show_pair
 from memclf.routing import route
 from memclf.similarity.base import compare_memories, describe, explain_likeness, find_measurements
 
@@ -253,7 +255,10 @@ class Explanations:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return STYLE + "".join(card(item) for item in self.items)
+        cards = [card(item, pictures=_find_pictures(item)) for item in self.items[:PICTURED]]
+        rest = len(self.items) - PICTURED
+        left = f"<p>The other {rest} cases are shown without pictures.</p>" if rest > 0 else ""
+        return STYLE + "".join([*cards, left, *map(card, self.items[PICTURED:])])
 
 
 def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations:
@@ -372,4 +377,13 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def _find_pictures(item: Explanation) -> str:
+    """The case beside its memory as images; "" where they are none, or without Pillow."""
+    try:
+        return show_pair(item)
+    except MissingExtraError:  # a notebook shows the words at least
+        return ""
+
+
 LETTERS = 60  # of a value
+PICTURED = 20  # cases of a notebook cell that are shown with pictures: a pair takes some 200 KB

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.version import Version
 
 from memclf._version import __version__
 
@@ -21,9 +20,10 @@ def test_version_is_that_of_the_citation_and_the_recipe():
     assert re.search(r'set version = "(.*)"', RECIPE)[1] == __version__
 
 
-def test_changelog_begins_with_this_version_or_the_next():
-    newest = re.search(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
-    assert Version(newest) >= Version(__version__)
+def test_changelog_has_this_version_with_the_date_of_the_citation():
+    released = yaml.safe_load((ROOT / "CITATION.cff").read_text())["date-released"]
+    first, newest = re.findall(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text(), re.M)[:2]
+    assert (first, newest) == ("Unreleased", f"{__version__}, {released}")
 
 
 def test_recipe_asks_for_the_same_packages_as_pyproject():

@@ -21,8 +21,9 @@ from memclf.cli import app
 from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
 from memclf.studies.progress import Progress
+from memclf.studies.registry import settings_for
 from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, run_study
-from memclf.studies.settings import Settings, settings_for
+from memclf.studies.settings import Settings
 
 TINY = [
     *("study", "color", "--n-train", "24", "--n-test", "6", "--patch-size", "64", "--image-size", "32"),
@@ -223,7 +224,7 @@ def test_run_study__newer_memclf__goes_on_and_names_both_versions(tmp_path, monk
         yield
 
     monkeypatch.setattr("memclf.studies.run.train", interrupted)
-    settings = settings_for("color", n_train=6, n_test=3, patch_size=64)
+    settings = settings_for("color", n_train=20, n_test=6, patch_size=64)
     said = io.StringIO()
     for version in ("0.1.0", "0.2.0", "0.2.0"):
         monkeypatch.setattr("memclf.studies.run.__version__", version)

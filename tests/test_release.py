@@ -46,3 +46,20 @@ def test_files_of_settings_can_be_read(file):
 def test_commit_hooks_come_from_this_tree_alone():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert {each["repo"] for each in hooks} == {"local"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [".ci/run", ".github/workflows/tests.yml", ".github/PULL_REQUEST_TEMPLATE.md", "CONTRIBUTING.md", "README.md"],
+)
+def test_targets_of_make_that_a_file_names_exist(file):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"^\s*(?:- run: )?make ([a-z-]+)|`make ([a-z-]+)`", (ROOT / file).read_text(), re.M))
+    assert {first or second for first, second in named} <= targets
+    assert named
+
+
+def test_commit_hooks_call_what_the_dev_extra_installs():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    dev = {Requirement(each).name for each in PYPROJECT["optional-dependencies"]["dev"]}
+    assert {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks} <= dev

@@ -63,6 +63,8 @@ def follow_links(markdown: str, page: str) -> str:
 
 def write_example(file: Path, kept: Path = KEPT) -> str:
     """The page of an example: what it shows, its picture, what it printed, and its code."""
+    if not (kept / f"{file.stem}.json").is_file():
+        raise FileNotFoundError(f"{kept} holds no run of examples/{file.name}: call `make gallery` before mkdocs")
     code = file.read_text(encoding="utf-8")
     title, _, text = (ast.get_docstring(ast.parse(code)) or "").partition("\n\n")
     seconds = json.loads((kept / f"{file.stem}.json").read_text(encoding="utf-8"))["seconds"]

@@ -67,7 +67,7 @@ def run_study(
     fingerprint = settings.fingerprint(digest + GOES_ON_FROM + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
-        progress.say(f"{out} holds a run with other settings or other data; this one goes to {folder}")
+        progress.say(f"{out} holds a run with other settings, data, torch or threads; this one goes to {folder}")
     if (folder / SETTINGS).is_file():
         progress.say(f"going on with the run in {folder}")
     else:  # the fingerprint says that a run which goes on has the same images

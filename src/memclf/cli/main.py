@@ -79,6 +79,11 @@ COMMANDS = {
         "doctor",
         "Say what is installed, which extras are missing, and whether all of it works.",
     ),
+    "studio": (
+        "memclf.cli.studio",
+        "studio",
+        "Open a page on which an expert teaches, looks, doubts and corrects.",
+    ),
     "serve": ("memclf.cli.serve", "serve", "Answer cases over HTTP with a saved memory classifier."),
     "bound": (
         "memclf.cli.bound",

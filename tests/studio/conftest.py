@@ -133,11 +133,12 @@ def tab(chromium, live):
     failures, foreign = [], []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda said: failures.append(said.text) if "Content Security Policy" in said.text else None)
-    page.on("request", lambda asked: None if asked.url.startswith((live.address, "blob:", "data:")) else foreign.append(asked.url))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith((live.address, "blob:", "data:")) else foreign.append(asked.url),
+    )
     page.set_default_timeout(20_000)
     yield page
     context.close()
     assert not failures
     assert not foreign
-
-

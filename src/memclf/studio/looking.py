@@ -13,7 +13,7 @@ from memclf.vision.twins import group_twins, look_hash
 
 
 def look_at_all(folder: Path) -> dict[str, Any]:
-    """Make every thumbnail; write to check.json what is broken, nearly the same, and of which size."""
+    """Make every thumbnail; write to check.json what is broken and what is nearly the same."""
     project = Project(folder)
     data, event = project.data, project.log.last(DATA)
     if data is None or event is None or data.kind != "images":

@@ -61,7 +61,11 @@ class Thumbnails:
     def path(self, images: Any, row: int) -> Path:
         """Where the thumbnail of an image is, or will be."""
         source = images.paths[row]
-        about = [str(row)] if source is None else [str(source), str(os.stat(source).st_size), str(os.stat(source).st_mtime_ns)]
+        about = (
+            [str(row)]
+            if source is None
+            else [str(source), str(os.stat(source).st_size), str(os.stat(source).st_mtime_ns)]
+        )
         name = hashlib.sha256("\n".join(about).encode()).hexdigest()[:24]
         return self.folder / name[:2] / f"{name}.jpg"
 

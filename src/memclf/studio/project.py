@@ -243,7 +243,7 @@ class Project:
 
 
 def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
-    """A folder of images, with one subfolder per class or without classes; a list of images; a table."""
+    """Cases of a folder of images, with or without classes, of a list of images, or of a table."""
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     listed = path.suffix.lower() == ".csv" and find_paths(TableFile(path)) is not None
@@ -255,12 +255,12 @@ def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
         keys = [str(images.key(row)) for row in range(len(images))]
         return ProjectCases(images, None if labels is None else np.asarray(labels, dtype=str), keys, "images", path)
     if path.suffix.lower() not in SUFFIXES:
-        raise DataError(
-            f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}"
-        )
+        raise DataError(f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}")
     found = read_training(path, target)
     if found.kind != "table":
-        raise DataError(f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns")
+        raise DataError(
+            f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns"
+        )
     frame = found.cases.reset_index(drop=True)
     return ProjectCases(
         frame, np.asarray(found.target, dtype=str), [str(row) for row in range(len(frame))], "table", path, found.notes

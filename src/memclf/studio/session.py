@@ -1,4 +1,4 @@
-"""The model in use, ready to be asked: loaded once, with its training cases where they are at hand."""
+"""The model in use, loaded once, with its training cases where they are at hand."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from fastapi.responses import FileResponse
 
 from memclf.exceptions import DataError
 from memclf.own.defaults import CLASSIFIERS, NETWORK
-from memclf.studio.app import Studio
 from memclf.studio.fitting import fit_model, use_model
+from memclf.studio.studio import Studio
 
 
 def routes(studio: Studio) -> APIRouter:

@@ -17,7 +17,10 @@ SIDE = 360  # pixels of the longer side of a picture
 
 
 def show_pair(item: Any, name: str = "") -> str:
-    """The case of an `Explanation` beside its memory, with what a feature measured; "" if they are no images."""
+    """The case of an `Explanation` beside its memory; "" if they are no images.
+
+    What an expert's feature measured is drawn into both.
+    """
     # An overlay writes every number below the picture, which many numbers would make tiny.
     overlay = item.overlay if len(item.measured) <= MEASURED else None
     here, there = show_image(item.case, overlay), show_image(item.memory_case, overlay)

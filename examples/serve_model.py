@@ -87,11 +87,10 @@ print(service.communicate()[1].splitlines()[-1])
 
 if picture:
     figure, (left, right) = plt.subplots(1, 2)
+    bins = np.linspace(0, np.quantile(times[16], 0.99), 41)
     for (clients, milliseconds), colour in zip(times.items(), ("#9aa1ab", "#0b7a70"), strict=True):
         label = f"{clients} client{'s' * (clients > 1)}"
-        left.hist(
-            milliseconds, bins=np.linspace(0, np.quantile(times[16], 0.99), 41), color=colour, alpha=0.8, label=label
-        )
+        left.hist(milliseconds, bins=bins, color=colour, alpha=0.8, label=label)
     left.set(title="400 requests of one case each", xlabel="milliseconds until the answer", ylabel="requests")
     left.legend()
     right.bar(range(1, 15), [100 * share for share in unknown], color=["#c8cdd4"] * 6 + ["#b3261e"] * 8)

@@ -11,10 +11,13 @@ ROOT = Path(__file__).parents[1]
 USE = """
 import importlib, pkgutil, sys, memclf
 model, extra = sys.argv[1:]
-needs = {"vision": "vision", "studies": "vision", "serve": "serve studio", "studio": "studio"}
+needs = {
+    "memclf.vision.": "vision", "memclf.studies.": "vision",
+    "memclf.serve.images": "studio", "memclf.serve.": "serve studio", "memclf.studio.": "studio",
+}
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
-    part = module.name.split(".")[1]
-    if module.name == f"memclf.{part}" or part not in needs or extra in needs[part].split():
+    wanted = next((extras for name, extras in needs.items() if module.name.startswith(name)), extra)
+    if wanted == extra or extra in wanted.split():
         importlib.import_module(module.name)
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)

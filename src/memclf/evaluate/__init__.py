@@ -16,16 +16,19 @@ from memclf.evaluate.metrics import (
     risk_coverage,
     selective_accuracy,
 )
+from memclf.evaluate.neighbours import Alike, LabelCheck, check_labels, find_alike
 from memclf.evaluate.results import Results, difference, summarise
 from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_store
 
 __all__ = [
+    "Alike",
     "Assessment",
     "Cases",
     "Condition",
     "Contender",
     "Drift",
     "Ensemble",
+    "LabelCheck",
     "Measured",
     "ModelId",
     "Results",
@@ -38,11 +41,13 @@ __all__ = [
     "accuracy",
     "assess",
     "balanced_accuracy",
+    "check_labels",
     "controls_of",
     "coverage",
     "difference",
     "evaluate",
     "evaluate_held_out",
+    "find_alike",
     "keep_answered",
     "list_versions",
     "measure_drift",

@@ -143,11 +143,12 @@ class Project:
         data = self.data
         if data is None or data.target is None:
             return None
+        corrected = {data.rows.get(each.about["case"]): each.about["label"] for each in self.log.events(LABEL)}
+        corrected.pop(None, None)
+        if not corrected:
+            return data.target
         labels = data.target.astype(object)
-        for event in self.log.events(LABEL):
-            row = data.rows.get(event.about["case"])
-            if row is not None:
-                labels[row] = event.about["label"]
+        labels[list(corrected)] = list(corrected.values())
         return np.asarray(labels.tolist(), dtype=str)
 
     def split(self) -> tuple[Array, Array]:
@@ -170,14 +171,15 @@ class Project:
     def training(self) -> TrainingCases:
         """The cases to fit on, as `memclf.own.fit_cases` takes them."""
         fit, _ = self.split()
-        return self._as_training(fit)
+        return self.take(fit)
 
     def held_out(self) -> TrainingCases:
         """The cases that no fit sees."""
         _, held = self.split()
-        return self._as_training(held)
+        return self.take(held)
 
-    def _as_training(self, rows: Array) -> TrainingCases:
+    def take(self, rows: Array) -> TrainingCases:
+        """Some cases with their labels, as corrected."""
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")

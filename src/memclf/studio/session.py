@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,10 @@ class Session:
         self.trusted = trusted
         self._lock = threading.RLock()
         self._loaded: tuple[Path, MemoryClassifier, Array | None] | None = None
-        self._answers: dict[str, tuple[MemoryClassifier, Any]] = {}
+        self._answering = threading.Lock()  # apart, so that other pages do not wait for answers
+        self._answers: tuple[MemoryClassifier, Array, Any] | None = None
+        self._held: tuple[MemoryClassifier, int, Array] | None = None
+        self._kept: dict[Any, tuple[MemoryClassifier, Any]] = {}
 
     @property
     def classifier(self) -> MemoryClassifier:
@@ -70,16 +74,43 @@ class Session:
         with self._lock:
             self._loaded = None
 
+    def held_rows(self) -> Array:
+        """Rows of the cases that are held out and that the model has not learned from."""
+        clf, events = self.classifier, len(self.project.log.all())
+        if self._held is None or self._held[0] is not clf or self._held[1] != events:
+            _, held = self.project.split()
+            known = np.zeros(0, dtype=np.intp) if self.rows is None else self.rows
+            self._held = (clf, events, np.setdiff1d(held, known))
+        return self._held[2]
+
     def held_out(self) -> tuple[TrainingCases, Any]:
-        """The cases that the fit did not see, and the model's answers to them."""
+        """The cases that the fit did not see, in the order of `held_rows`, and the model's answers to them."""
+        with self._answering:
+            clf, rows = self.classifier, self.held_rows()
+            held = self.project.take(rows)
+            if not self.has_held_out():
+                self._answers = (clf, rows, clf.answers(held.cases) if len(rows) else None)
+            return held, self._answers[2] if self._answers else None
+
+    def has_held_out(self) -> bool:
+        """Whether `held_out` knows the answers already."""
+        found = self._answers
+        return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
+
+    def keep_held_out(self, model: str, rows: Array, answers: Any) -> None:
+        """Take over answers of this model that a job gave."""
         with self._lock:
-            clf = self.classifier
-            known = self._answers.get("held out")
-            if known is None or known[0] is not clf:
-                held = self.project.held_out()
-                known = self._answers["held out"] = (clf, (held, clf.answers(held.cases)))
-            held, found = known[1]
-            return held, found
+            if self.project.model is not None and self.project.model.name == model:
+                self._answers = (self.classifier, rows, answers)
+
+    def keep(self, what: Any, make: Callable[[MemoryClassifier], Any]) -> Any:
+        """What a function makes of the model, made once for each model."""
+        clf = self.classifier
+        known = self._kept.get(what)
+        if known is None or known[0] is not clf:
+            self._kept = {each: found for each, found in self._kept.items() if found[0] is clf}
+            known = self._kept[what] = (clf, make(clf))
+        return known[1]
 
     def case(self, row: int) -> Any:
         """One case of the project as the classifier takes it."""

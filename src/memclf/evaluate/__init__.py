@@ -1,6 +1,7 @@
 """Measuring classifiers that may answer unknown, on one test set or under many conditions."""
 
 from memclf.evaluate.assess import Assessment, assess
+from memclf.evaluate.changes import Changes, count_fitted, find_changes
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne, controls_of
 from memclf.evaluate.describe import list_versions
@@ -22,6 +23,7 @@ from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_st
 __all__ = [
     "Assessment",
     "Cases",
+    "Changes",
     "Condition",
     "Contender",
     "Drift",
@@ -39,10 +41,12 @@ __all__ = [
     "assess",
     "balanced_accuracy",
     "controls_of",
+    "count_fitted",
     "coverage",
     "difference",
     "evaluate",
     "evaluate_held_out",
+    "find_changes",
     "keep_answered",
     "list_versions",
     "measure_drift",

@@ -153,31 +153,34 @@ class Project:
     def split(self) -> tuple[Array, Array]:
         """Rows to fit on, and rows that are held out: every fifth case of a class, by its name.
 
-        Broken images, and cases that the expert left out, are in neither.
+        Broken images, and cases that the expert left out, are in neither. Classes are those of the files, so that a
+        corrected label moves no case to the other side.
         """
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")
         bad = set(self.broken)
-        good = np.array([row for row in range(len(data)) if labels[row] != LEAVE_OUT and row not in bad], dtype=np.intp)
+        good = [row for row in range(len(data)) if labels[row] != LEAVE_OUT and row not in bad]
         held: list[int] = []
-        for label in np.unique(labels[good]):
-            own = [int(row) for row in good if labels[row] == label]
+        given = np.asarray(data.target)
+        for label in np.unique(given):
+            own = np.flatnonzero(given == label).tolist()
             own.sort(key=lambda row: hashlib.sha256(data.keys[row].encode()).digest())
             held += own[HELD_OUT - 1 :: HELD_OUT]
-        return np.setdiff1d(good, held), np.array(sorted(held), dtype=np.intp)
+        return np.setdiff1d(good, held).astype(np.intp), np.intersect1d(good, held).astype(np.intp)
 
     def training(self) -> TrainingCases:
         """The cases to fit on, as `memclf.own.fit_cases` takes them."""
         fit, _ = self.split()
-        return self._as_training(fit)
+        return self.take(fit)
 
     def held_out(self) -> TrainingCases:
         """The cases that no fit sees."""
         _, held = self.split()
-        return self._as_training(held)
+        return self.take(held)
 
-    def _as_training(self, rows: Array) -> TrainingCases:
+    def take(self, rows: Array) -> TrainingCases:
+        """The cases of these rows, with their labels as corrected."""
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")

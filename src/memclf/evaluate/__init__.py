@@ -17,10 +17,12 @@ from memclf.evaluate.metrics import (
     risk_coverage,
     selective_accuracy,
 )
+from memclf.evaluate.neighbours import Alike, LabelCheck, check_labels, find_alike
 from memclf.evaluate.results import Results, difference, summarise
 from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_store
 
 __all__ = [
+    "Alike",
     "Assessment",
     "Cases",
     "Changes",
@@ -28,6 +30,7 @@ __all__ = [
     "Contender",
     "Drift",
     "Ensemble",
+    "LabelCheck",
     "Measured",
     "ModelId",
     "Results",
@@ -40,12 +43,14 @@ __all__ = [
     "accuracy",
     "assess",
     "balanced_accuracy",
+    "check_labels",
     "controls_of",
     "count_fitted",
     "coverage",
     "difference",
     "evaluate",
     "evaluate_held_out",
+    "find_alike",
     "find_changes",
     "keep_answered",
     "list_versions",

@@ -300,7 +300,7 @@ def _edit(session: Session, clf: MemoryClassifier, change: Change) -> tuple[Memo
 def _held_out_rows(session: Session) -> Array:
     """Rows of held-out cases; none where there is no data, or no labels."""
     data = session.project.data
-    return np.zeros(0, dtype=np.intp) if data is None or data.target is None else session.held_out_rows
+    return np.zeros(0, dtype=np.intp) if data is None or data.target is None else session.held_rows()
 
 
 def _new(session: Session, labels: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -21,6 +21,8 @@ from memclf.data import TrainingCases, list_images, read_images, read_training
 from memclf.data.images import find_paths
 from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError
+from memclf.persist.history import name_state
+from memclf.persist.manifest import read_manifest
 from memclf.studio.log import Log
 
 EVENTS = "project.sqlite"
@@ -143,11 +145,12 @@ class Project:
         data = self.data
         if data is None or data.target is None:
             return None
+        corrected = {data.rows.get(each.about["case"]): each.about["label"] for each in self.log.events(LABEL)}
+        corrected.pop(None, None)
+        if not corrected:
+            return data.target
         labels = data.target.astype(object)
-        for event in self.log.events(LABEL):
-            row = data.rows.get(event.about["case"])
-            if row is not None:
-                labels[row] = event.about["label"]
+        labels[list(corrected)] = list(corrected.values())
         return np.asarray(labels.tolist(), dtype=str)
 
     def split(self) -> tuple[Array, Array]:
@@ -180,7 +183,7 @@ class Project:
         return self.take(held)
 
     def take(self, rows: Array) -> TrainingCases:
-        """The cases of these rows, with their labels as corrected."""
+        """Some cases with their labels, as corrected."""
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")
@@ -229,6 +232,11 @@ class Project:
         """The folder of the model in use, None before there is one."""
         event = self.log.last(MODEL)
         return None if event is None else self.models / str(event.about["model"])
+
+    @property
+    def state(self) -> str:
+        """A name for the model as it is now, which every edit changes; empty before there is one."""
+        return "" if self.model is None else f"{self.model.name}-{name_state(read_manifest(self.model))}"
 
     def about_model(self) -> dict[str, Any]:
         """What was noted when the model was fitted: its training cases, settings and comparison."""

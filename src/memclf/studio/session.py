@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -41,8 +41,10 @@ class Session:
         self._lock = threading.RLock()
         self._editing = threading.RLock()
         self._loaded: tuple[Path, MemoryClassifier, Array | None] | None = None
-        self._held_rows: tuple[Any, Array] | None = None
-        self._answers: tuple[MemoryClassifier, bytes, Any] | None = None
+        self._answering = threading.Lock()  # apart, so that other pages do not wait for answers
+        self._answers: tuple[MemoryClassifier, Array, Any] | None = None
+        self._held: tuple[MemoryClassifier, int, Array] | None = None
+        self._kept: dict[Any, tuple[MemoryClassifier, Any]] = {}
 
     @property
     def classifier(self) -> MemoryClassifier:
@@ -87,32 +89,49 @@ class Session:
         finally:
             self._editing.release()
 
-    @property
-    def held_out_rows(self) -> Array:
+    def held_rows(self) -> Array:
         """Rows of the labelled cases that the model has not learned from.
 
         Of a model from elsewhere it may not be known: then they are the rows that a fit would hold out.
         """
-        with self._lock:
-            events = self.project.log.all()
-            key = (self.classifier, len(events))
-            if self._held_rows is None or self._held_rows[0][0] is not key[0] or self._held_rows[0][1] != key[1]:
-                fit, held = self.project.split()
-                seen, labels = self.rows, self.training_labels()
-                if seen is None and labels is not None:
-                    seen = np.array([self.data.rows[each] for each in labels if each in self.data.rows], dtype=np.intp)
-                found = held if seen is None else np.setdiff1d(np.union1d(fit, held), seen)
-                self._held_rows = (key, found)
-            return self._held_rows[1]
+        clf, events = self.classifier, len(self.project.log.all())
+        if self._held is None or self._held[0] is not clf or self._held[1] != events:
+            fit, held = self.project.split()
+            seen, labels = self.rows, self.training_labels()
+            if seen is None and labels is not None:
+                seen = np.array([self.data.rows[each] for each in labels if each in self.data.rows], dtype=np.intp)
+            found = held if seen is None else np.setdiff1d(np.union1d(fit, held), seen)
+            self._held = (clf, events, found)
+        return self._held[2]
 
     def held_out(self) -> tuple[TrainingCases, Any]:
-        """The cases that the fit did not see, and the model's answers to them."""
-        clf, rows = self.classifier, self.held_out_rows
-        held = self.project.take(rows)
-        known = self._answers
-        if known is None or known[0] is not clf or known[1] != rows.tobytes():
-            known = self._answers = (clf, rows.tobytes(), clf.answers(held.cases))
-        return replace(held, target=as_classes(clf, held.target)), known[2]
+        """The cases that the fit did not see, in the order of `held_rows`, and the model's answers to them."""
+        with self._answering:
+            clf, rows = self.classifier, self.held_rows()
+            held = self.project.take(rows)
+            if not self.has_held_out():
+                self._answers = (clf, rows, clf.answers(held.cases) if len(rows) else None)
+            return replace(held, target=as_classes(clf, held.target)), self._answers[2] if self._answers else None
+
+    def has_held_out(self) -> bool:
+        """Whether `held_out` knows the answers already."""
+        found = self._answers
+        return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
+
+    def keep_held_out(self, state: str, rows: Array, answers: Any) -> None:
+        """Take over answers that a job gave, if the model has not changed since; see `Project.state`."""
+        with self._lock:
+            if self.project.state == state:
+                self._answers = (self.classifier, rows, answers)
+
+    def keep(self, what: Any, make: Callable[[MemoryClassifier], Any]) -> Any:
+        """What a function makes of the model, made once for each model."""
+        clf = self.classifier
+        known = self._kept.get(what)
+        if known is None or known[0] is not clf:
+            self._kept = {each: found for each, found in self._kept.items() if found[0] is clf}
+            known = self._kept[what] = (clf, make(clf))
+        return known[1]
 
     def case(self, row: int) -> Any:
         """One case of the project as the classifier takes it."""

@@ -1,6 +1,7 @@
 """Measuring classifiers that may answer unknown, on one test set or under many conditions."""
 
 from memclf.evaluate.assess import Assessment, assess
+from memclf.evaluate.changes import Changes, count_fitted, find_changes
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne, controls_of
 from memclf.evaluate.describe import list_versions
@@ -24,6 +25,7 @@ __all__ = [
     "Alike",
     "Assessment",
     "Cases",
+    "Changes",
     "Condition",
     "Contender",
     "Drift",
@@ -43,11 +45,13 @@ __all__ = [
     "balanced_accuracy",
     "check_labels",
     "controls_of",
+    "count_fitted",
     "coverage",
     "difference",
     "evaluate",
     "evaluate_held_out",
     "find_alike",
+    "find_changes",
     "keep_answered",
     "list_versions",
     "measure_drift",

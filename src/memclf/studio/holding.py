@@ -42,12 +42,12 @@ def start_again(studio: Studio) -> Job:
 
 
 def answer_held_out(folder: Path, trusted: tuple[str, ...]) -> tuple[str, Array, Any]:
-    """What the job does: the name of the model, the rows, and the answers."""
+    """What the job does: the state of the model, the rows, and the answers."""
     project = Project(folder)
     session = Session(project, trusted)
-    model = project.model
+    state = project.state
     say("loading the model", None)
     rows = session.held_rows()
     _, answers = session.held_out()
     project.close()
-    return "" if model is None else model.name, rows, answers
+    return state, rows, answers

@@ -21,6 +21,8 @@ from memclf.data import TrainingCases, list_images, read_images, read_training
 from memclf.data.images import find_paths
 from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError
+from memclf.persist.history import name_state
+from memclf.persist.manifest import read_manifest
 from memclf.studio.log import Log
 
 EVENTS = "project.sqlite"
@@ -154,19 +156,21 @@ class Project:
     def split(self) -> tuple[Array, Array]:
         """Rows to fit on, and rows that are held out: every fifth case of a class, by its name.
 
-        Broken images, and cases that the expert left out, are in neither.
+        Broken images, and cases that the expert left out, are in neither. Classes are those of the files, so that a
+        corrected label moves no case to the other side.
         """
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")
         bad = set(self.broken)
-        good = np.array([row for row in range(len(data)) if labels[row] != LEAVE_OUT and row not in bad], dtype=np.intp)
+        good = [row for row in range(len(data)) if labels[row] != LEAVE_OUT and row not in bad]
         held: list[int] = []
-        for label in np.unique(labels[good]):
-            own = [int(row) for row in good if labels[row] == label]
+        given = np.asarray(data.target)
+        for label in np.unique(given):
+            own = np.flatnonzero(given == label).tolist()
             own.sort(key=lambda row: hashlib.sha256(data.keys[row].encode()).digest())
             held += own[HELD_OUT - 1 :: HELD_OUT]
-        return np.setdiff1d(good, held), np.array(sorted(held), dtype=np.intp)
+        return np.setdiff1d(good, held).astype(np.intp), np.intersect1d(good, held).astype(np.intp)
 
     def training(self) -> TrainingCases:
         """The cases to fit on, as `memclf.own.fit_cases` takes them."""
@@ -228,6 +232,11 @@ class Project:
         """The folder of the model in use, None before there is one."""
         event = self.log.last(MODEL)
         return None if event is None else self.models / str(event.about["model"])
+
+    @property
+    def state(self) -> str:
+        """A name for the model as it is now, which every edit changes; empty before there is one."""
+        return "" if self.model is None else f"{self.model.name}-{name_state(read_manifest(self.model))}"
 
     def about_model(self) -> dict[str, Any]:
         """What was noted when the model was fitted: its training cases, settings and comparison."""

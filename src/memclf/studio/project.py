@@ -23,7 +23,8 @@ from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError
 from memclf.persist.history import name_state
 from memclf.persist.manifest import read_manifest
-from memclf.studio.log import Log
+from memclf.studio.added import ADDED, join_added
+from memclf.studio.log import Event, Log
 
 EVENTS = "project.sqlite"
 SPEC = "description.yaml"
@@ -110,8 +111,9 @@ class Project:
         before = self.log.last(DATA)
         if before is None or before.about != about:
             self.log.append(DATA, about)
+        added = self.log.events(ADDED)
         with self._lock:
-            self._read = (json.dumps(about), self._remember(found))
+            self._read = (_name_data(about, added), self._remember(join_added(found, added, self.folder)))
         return self._read[1]
 
     @property
@@ -120,11 +122,12 @@ class Project:
         event = self.log.last(DATA)
         if event is None:
             return None
+        added = self.log.events(ADDED)
         with self._lock:
-            key = json.dumps(event.about)
+            key = _name_data(event.about, added)
             if self._read is None or self._read[0] != key:
                 found = read_project_cases(Path(event.about["path"]), event.about["target"])
-                self._read = (key, self._remember(found))
+                self._read = (key, self._remember(join_added(found, added, self.folder)))
             return self._read[1]
 
     def forget_data(self) -> None:
@@ -276,6 +279,11 @@ def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
     return ProjectCases(
         frame, np.asarray(found.target, dtype=str), [str(row) for row in range(len(frame))], "table", path, found.notes
     )
+
+
+def _name_data(about: dict[str, Any], added: list[Event]) -> str:
+    """What tells the cases of a project from those before: their path, and what was added."""
+    return json.dumps([about, [each.number for each in added]])
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -172,7 +172,7 @@ def pick_cases(studio: Studio) -> list[tuple[str, list[dict[str, Any]]]]:
         return []
     held, answers = found
     rows, routes, viewer = studio.session.held_rows(), answers.routes, CaseViewer(studio.session)
-    wrong = routes.known & (np.asarray(answers.labels).astype(str) != held.target)
+    wrong = routes.known & (np.asarray(answers.labels).astype(str) != held.target.astype(str))
     close = np.argsort(np.abs(routes.similarity - routes.threshold), kind="stable")
     kinds = (
         ("Answered wrongly", np.flatnonzero(wrong)),

@@ -130,7 +130,10 @@ def read_cases(session: Session, path: str) -> Any:
 
 
 def list_items(session: Session, held: Any) -> list[Item]:
-    """Cases in the inbox: held-out ones and those of sources that nothing was decided about."""
+    """Cases in the inbox: held-out ones and those of sources, without those that are really unknown.
+
+    Those that a new memory or a lower threshold claims leave it by themselves; see `find_groups`.
+    """
     items: list[Item] = []
     if held is not None:
         rows, keys = session.held_rows(), session.data.keys
@@ -138,8 +141,8 @@ def list_items(session: Session, held: Any) -> list[Item]:
         items += [Item(f"data:{keys[row]}", keys[row], 0, int(row)) for row in rows[unknown].tolist()]
     for event in session.project.log.events(INBOX):
         items += read_source(session, event.number, event.about["path"])
-    decided = {name for each in list_decisions(session) for name in each.about["cases"]}
-    return [each for each in items if each.name not in decided]
+    away = {name for each in list_decisions(session) if each.about["decision"] == REALLY for name in each.about["cases"]}
+    return [each for each in items if each.name not in away]
 
 
 def take_items(session: Session, items: Sequence[Item]) -> Any:
@@ -235,9 +238,9 @@ def _say_why(way: Any) -> str:
 
 
 def list_decisions(session: Session) -> list[Event]:
-    """Decisions that stand; one whose edit of the model was undone does not."""
-    log = session.project.log
-    edits = {each.number for each in log.events(editing.EDIT)}
+    """Decisions that stand: really unknown cases, and edits of the model in use that were not undone."""
+    log, model = session.project.log, session.project.model
+    edits = {each.number for each in log.events(editing.EDIT) if model and each.about["model"] == model.name}
     return [each for each in log.events(UNKNOWN) if each.about["edit"] is None or each.about["edit"] in edits]
 
 
@@ -263,7 +266,7 @@ def decide(session: Session, items: Sequence[Item], decision: str, memory: int =
         edit = _lower_threshold(session, items, memory)
     about = {
         "case": items[0].name,
-        "cases": [each.name for each in items],
+        "cases": [each.name for each in (items[:1] if decision == MEMORY else items)],
         "decision": decision,
         "memory": memory if decision == SAME else None,
         "label": label if decision == MEMORY else None,
@@ -320,7 +323,9 @@ def _lower_threshold(session: Session, items: Sequence[Item], memory: int) -> Ev
         raise DataError(f"there is no memory {memory}")
     cases = take_items(session, items)
     near = float(clf.similarities(cases)[:, memory].min())
-    after = clf.set_threshold(memory, max(near - CLOSE, CLOSE)) if near < clf.thresholds_[memory] else clf
+    if near <= 2 * CLOSE:
+        raise DataError(f"these cases have nothing in common with {session.name_of(memory)}; make them a memory instead")
+    after = clf.set_threshold(memory, near - CLOSE) if near < clf.thresholds_[memory] else clf
     routes = after.route(cases)
     missed = np.flatnonzero(routes.memory != memory)
     if len(missed):

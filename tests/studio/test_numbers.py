@@ -34,8 +34,7 @@ def test_a_fit_through_the_page_ends_with_numbers(table):
         assert "Fit a memory classifier" in client.get("/numbers").text
         client.post("/numbers/fit", data={"estimator": "logistic", "unknown_rate": "10"})
         jobs = client.app.state.studio.jobs
-        while jobs.last("fit").running:
-            shown = client.get("/job/0", params={"go": "/numbers"})
+        jobs.last("fit").thread.join()
         assert jobs.last("fit").state == "done", jobs.last("fit").error
         shown = client.get("/job/0", params={"go": "/numbers"})
         assert shown.headers["x-go"] == "/numbers"

@@ -248,11 +248,11 @@ def sides(session: Session, memory: int) -> list[dict[str, Any]]:
     if len(held):
         routes = session.held_out()[1].routes
         free = routes.trusted & routes.familiar
-        for place in np.flatnonzero(routes.nearest == memory).tolist():
-            found.append(
-                {"similarity": float(routes.similarity[place]), "held": True, "free": bool(free[place])}
-                | {"row": int(held[place])}
-            )
+        found += [
+            {"similarity": float(routes.similarity[place]), "held": True, "free": bool(free[place])}
+            | {"row": int(held[place])}
+            for place in np.flatnonzero(routes.nearest == memory).tolist()
+        ]
     return sorted(found, key=lambda each: float(each["similarity"]))
 
 
@@ -261,7 +261,7 @@ def what_is_missing(session: Session) -> str:
     if session.classifier.training_ is not None:
         return ""
     return (
-        "The cases that this model was fitted on are not at hand: the data of the project is not theirs. Thresholds and "
+        "The cases that this model was fitted on are not at hand: the project has other data, or none. Thresholds and "
         "pins can be changed all the same. To drop or add memories or correct labels, choose the data of the fit on "
         "the page Data, or fit a model here."
     )

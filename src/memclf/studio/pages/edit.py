@@ -42,7 +42,7 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.get("/edit/find")
     def find(case: str) -> Response:
-        return RedirectResponse(f"/edit/case/{_find_case(studio, case.strip())}", 303)
+        return RedirectResponse(f"/edit/case/{find_case(studio, case.strip())}", 303)
 
     @router.get("/edit/memory/{memory}")
     def one_memory(request: Request, memory: int) -> Response:
@@ -177,7 +177,7 @@ def _show_effect(studio: Studio, effect: editing.Effect) -> dict[str, Any]:
     return {"effect": effect, "changed": changed, "more": len(positions) - len(changed), "measures": measures}
 
 
-def _find_case(studio: Studio, text: str) -> int:
+def find_case(studio: Studio, text: str) -> int:
     """The row of a case by its name, the end of its name, or its number."""
     data = studio.session.data
     if text in data.rows:

@@ -80,7 +80,8 @@ class Jobs:
             process.start()
             theirs.close()
             self._running[job.number] = process
-        threading.Thread(target=self._follow, args=(job, process, ours, then), daemon=True).start()
+        job.thread = threading.Thread(target=self._follow, args=(job, process, ours, then), daemon=True)
+        job.thread.start()
         return job
 
     def start_here(self, name: str, title: str, function: Callable[..., Any], *args: Any) -> Job:

@@ -241,12 +241,16 @@ class Project:
         """A name for the model as it is now, which every edit changes; empty before there is one."""
         return "" if self.model is None else f"{self.model.name}-{name_state(read_manifest(self.model))}"
 
-    def about_model(self) -> dict[str, Any]:
-        """What was noted when the model was fitted: its training cases, settings and comparison."""
-        if self.model is None:
+    def about_model(self, folder: Path | None = None) -> dict[str, Any]:
+        """What was noted when a model was fitted: its training cases, settings and comparison.
+
+        `folder` is that of the model; None: of the one in use.
+        """
+        folder = self.model if folder is None else folder
+        if folder is None:
             return {}
         try:
-            found = json.loads(self.model.with_suffix(".json").read_text(encoding="utf-8"))
+            found = json.loads(folder.with_suffix(".json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}

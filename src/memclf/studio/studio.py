@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from memclf._numbers import format_number
 from memclf._version import __version__
-from memclf.report.formats import percent, safe_colour
+from memclf.report.formats import format_moment, percent, points, safe_colour
 from memclf.studio.jobs import Job, Jobs
 from memclf.studio.pictures import Thumbnails
 from memclf.studio.project import Project
@@ -82,6 +82,8 @@ def environment() -> Environment:
     )
     found.filters |= {
         "percent": percent,
+        "points": points,
+        "moment": format_moment,
         "short": lambda value: format_number(value, 3),
         "count": lambda value: f"{value:,}",
         "colour": safe_colour,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.resources import files
@@ -40,6 +40,7 @@ class Studio:
         self.jobs = Jobs()
         self.thumbnails = Thumbnails(project.folder / "thumbnails")
         self.decoder = Decoder()
+        self.closing: list[Callable[[], None]] = []  # what pages end when the studio ends
 
     def page(self, request: Request, template: str, *, status: int = 200, **shown: Any) -> HTMLResponse:
         """A whole page; `template` extends base.html.j2."""
@@ -62,6 +63,8 @@ class Studio:
 
     def close(self) -> None:
         """End jobs and children, and close the project."""
+        for end in self.closing:
+            end()
         self.jobs.close()
         self.decoder.close()
         self.project.close()

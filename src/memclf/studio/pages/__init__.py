@@ -1,5 +1,5 @@
 """The pages of the studio, one module each: `routes(studio)` gives its addresses."""
 
-from memclf.studio.pages import data, numbers
+from memclf.studio.pages import compare, data, numbers, teach
 
-MODULES = (data, numbers)
+MODULES = (data, teach, compare, numbers)

@@ -147,7 +147,7 @@ class Comparer:
         self.work = Background(self._learn)
         self._lock = threading.Lock()
         self._questions: list[Triplet] = []
-        self._again: list[Triplet] = []
+        self._again: list[tuple[Triplet, tuple[int, ...]]] = []
         self._described: tuple[str, Described] | None = None
 
     @property
@@ -161,32 +161,27 @@ class Comparer:
                 self._described = None if found is None else (digest, found)
             return None if self._described is None else self._described[1]
 
-    def ask(self) -> Triplet | None:
-        """The question to answer now; None while the first ones are prepared."""
-        with self._lock:
-            waiting = [*self._again, *self._questions]
-        return waiting[0] if waiting else None
+    def ask(self) -> list[tuple[Triplet, tuple[int, ...]]]:
+        """The question to answer now and the one after it, each with the answers that a new one replaces.
 
-    def following(self) -> Triplet | None:
-        """The question after this one, whose pictures can be fetched already."""
+        Fewer while questions are prepared.
+        """
         with self._lock:
-            waiting = [*self._again, *self._questions]
-        return waiting[1] if len(waiting) > 1 else None
+            return [*self._again, *((each, ()) for each in self._questions)][:2]
 
-    def ask_again(self, question: Triplet) -> None:
+    def ask_again(self, question: Triplet, replaces: tuple[int, ...] = ()) -> None:
         """Put a question before all others."""
         with self._lock:
-            self._again.insert(0, question)
+            self._again.insert(0, (question, replaces))
 
     def answered(self, question: Triplet) -> None:
         """Go on to the next question, and learn."""
-        same = {question[0]}, {question[1], question[2]}
         with self._lock:
-            for waiting in (self._again, self._questions):
-                for each in waiting:
-                    if ({each[0]}, {each[1], each[2]}) == same:
-                        waiting.remove(each)
-                        break
+            again = [_key(each) for each, _ in self._again]
+            if _key(question) in again:
+                del self._again[again.index(_key(question))]
+            else:
+                self._questions = [each for each in self._questions if _key(each) != _key(question)]
         self.work.wake()
 
     def _learn(self) -> None:
@@ -213,12 +208,15 @@ class Comparer:
         self.learned = Learned(len(triplets), consistency, similarity.sentence, weights, problem)
 
     def _prepare(self, similarity: Any, frame: Any, described: Described) -> None:
-        skipped = {(e.about["a"], frozenset((e.about["one"], e.about["other"]))) for e in self.project.log.events(SKIP)}
-        found = [
-            tuple(described.keys[row] for row in each) for each in similarity.questions(frame, BATCH + len(skipped))
-        ]
+        skips = [each.about for each in self.project.log.events(SKIP)]
+        skipped = {_key((about["a"], about["one"], about["other"])) for about in skips}
+        keys, asked = described.keys, similarity.questions(frame, BATCH + len(skipped))
+        found = [(keys[a], keys[one], keys[other]) for a, one, other in asked]
         with self._lock:
-            waiting = {(each[0], frozenset(each[1:])) for each in self._questions}
-            for a, one, other in found:
-                if (a, frozenset((one, other))) not in skipped | waiting:
-                    self._questions.append((a, one, other))
+            waiting = {_key(each) for each in self._questions}
+            self._questions += [each for each in found if _key(each) not in skipped | waiting]
+
+
+def _key(question: Triplet) -> tuple[str, frozenset[str]]:
+    """The same for both orders of the two cases that are compared."""
+    return question[0], frozenset(question[1:])

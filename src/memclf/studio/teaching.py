@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+import cv2
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -18,7 +19,7 @@ from memclf.studio.painting import Region, list_regions, read_painted, read_smal
 from memclf.studio.pictures import shrink
 from memclf.studio.project import Project
 from memclf.vision.features.base import Masks
-from memclf.vision.features.regions import Suggestion, TaughtRegions
+from memclf.vision.features.regions import TaughtRegions, check_regions
 from memclf.vision.files import Pixels
 
 #: Showings of a quick look: ten pictures of 256 x 128 take about 0.8 s of one core; the fit has the full number.
@@ -27,7 +28,8 @@ PAUSE = 0.12  # seconds without a stroke, after which teaching begins
 KEPT = 64  # pictures in memory
 SAMPLE = 24  # pictures among which places to paint are looked for
 PLACES = 6
-OPACITY = 105  # of a mask, of 255
+OUTLINED = 400  # pixels of a picture's longer side, from which edges are thicker
+INSIDE, EDGE = 60, 235  # opacity of a mask and of its edge, of 255
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,25 @@ class Lesson:
     colours: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a stroke would teach much: row of the picture, pixels in it, the same in percent, and what it seems."""
+
+    row: int
+    x: int
+    y: int
+    percent: tuple[float, float]
+    taken_for: str
+
+
 class Teacher:
     """Learns from the strokes of a project, in the background, whenever `work.wake` is called."""
 
     def __init__(self, project: Project):
         self.project = project
         self.lesson: Lesson | None = None
-        self.places: list[tuple[int, Suggestion]] = []  # the row of the picture, and where in it, in its own pixels
+        self.places: list[Place] = []
+        self.looked_for: Lesson | None = None  # what these places are of
         self.work = Background(self._learn, self._suggest, PAUSE)
         self._pictures: OrderedDict[int, tuple[Pixels, float]] = OrderedDict()
         self._masks: OrderedDict[tuple[int, int, int], Masks] = OrderedDict()
@@ -74,10 +88,13 @@ class Teacher:
         lesson = self.lesson
         if lesson is None:
             return shown
-        parents = lesson.taught._parents()
+        parents = check_regions(lesson.taught.regions)
+        thick = np.ones((3, 3) if side > OUTLINED else (2, 2), dtype=np.uint8)
         for name in sorted(masks, key=lambda each: _depth(each, parents)):  # what lies inside is drawn on top
             if name in lesson.colours:
-                shown[masks[name]] = (*lesson.colours[name], OPACITY)
+                shown[masks[name]] = (*lesson.colours[name], INSIDE)
+                edge = cv2.morphologyEx(masks[name].astype(np.uint8), cv2.MORPH_GRADIENT, thick) > 0
+                shown[edge & masks[name]] = (*lesson.colours[name], EDGE)
         return shown
 
     def _learn(self) -> None:
@@ -109,10 +126,11 @@ class Teacher:
         found = []
         with threadpool_limits(1, user_api="blas"):
             for place in lesson.taught.suggest(images, PLACES):
-                scale = scales[place.image]
-                at = place._replace(row=round(place.row / scale), column=round(place.column / scale))
-                found.append((rows[place.image], at))
-        self.places = found
+                scale, (height, width) = scales[place.image], images[place.image].shape[:2]
+                x, y = round(place.column / scale), round(place.row / scale)
+                at = 100 * place.column / width, 100 * place.row / height
+                found.append(Place(rows[place.image], x, y, at, place.taken_for))
+        self.places, self.looked_for = found, lesson
 
     def _read(self, row: int) -> tuple[Pixels, float]:
         data = self.project.data

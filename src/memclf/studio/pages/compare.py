@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
-from fastapi.responses import RedirectResponse
 
 from memclf.studio.app import Studio
 from memclf.studio.comparing import ENOUGH, Comparer, describe_cases
-from memclf.studio.judging import JUDGEMENT, SKIP, Triplet, add_judgement, add_skip, find_contradictions, undo_answer
+from memclf.studio.judging import JUDGEMENT, SKIP, add_judgement, add_skip, find_contradictions, undo_answer
 
 COLUMNS = 8  # of a table, that are shown of a case
 BARS = 12  # measurements whose weights are shown
@@ -72,7 +71,10 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/compare/again")
     def again(a: Annotated[str, Form()], one: Annotated[str, Form()], other: Annotated[str, Form()]) -> Response:
-        comparer.ask_again((a, one, other))
+        same = [
+            each for each in find_contradictions(project) if (each.case, {each.one, each.other}) == (a, {one, other})
+        ]
+        comparer.ask_again((a, one, other), same[0].events if same else ())
         return studio.fragment("compare_question.html.j2", **_question(studio, comparer))
 
     @router.get("/compare/learned")
@@ -80,34 +82,21 @@ def routes(studio: Studio) -> APIRouter:
         """What the answers taught; it asks again until the last answer was learned from."""
         return studio.fragment("compare_learned.html.j2", **_learned(studio, comparer))
 
-    @router.post("/compare/start")
-    def restart() -> Response:
-        return RedirectResponse("/compare", 303)
-
     return router
 
 
 def _question(studio: Studio, comparer: Comparer) -> dict[str, Any]:
-    question, then = comparer.ask(), comparer.following()
-    same = () if question is None else _same_question(studio, question)
+    waiting = comparer.ask()
     return {
-        "question": None if question is None else [_case(studio, key) for key in question],
-        "following": [] if then is None else [_case(studio, key) for key in then],
-        "replaces": ",".join(map(str, same)),
+        "question": [_case(studio, key) for key in waiting[0][0]] if waiting else None,
+        "following": [_case(studio, key) for key in waiting[1][0]] if len(waiting) > 1 else [],
+        "replaces": ",".join(map(str, waiting[0][1])) if waiting else "",
         "data": studio.session.data,
         "given": len(studio.project.log.events(JUDGEMENT)),
         "undoable": bool(studio.project.log.events(JUDGEMENT, SKIP)),
         "problem": comparer.work.problem,
         **_learned(studio, comparer),
     }
-
-
-def _same_question(studio: Studio, question: Triplet) -> tuple[int, ...]:
-    """Answers to this question that contradict each other: a new answer takes their place."""
-    for each in find_contradictions(studio.project):
-        if (each.case, {each.one, each.other}) == (question[0], {question[1], question[2]}):
-            return each.events
-    return ()
 
 
 def _learned(studio: Studio, comparer: Comparer) -> dict[str, Any]:

@@ -152,7 +152,6 @@ def routes(studio: Studio) -> APIRouter:
             "teach.html.j2",
             row=row,
             key=data.keys[row],
-            label="" if data.target is None else str(data.target[row]),
             size=(width, height),
             at=None if x is None or y is None else (x, y),
             regions=list_regions(project),
@@ -222,8 +221,9 @@ def routes(studio: Studio) -> APIRouter:
     @router.get("/teach/{row}/places")
     def places(row: int) -> Response:
         data = _images(studio, row)
-        shown = [(each, data.keys[each], place) for each, place in teacher.places if each < len(data)]
-        return studio.fragment("teach_places.html.j2", places=shown, row=row)
+        shown = [(place, data.keys[place.row]) for place in teacher.places if place.row < len(data)]
+        looking = teacher.lesson is not None and teacher.looked_for is not teacher.lesson and not teacher.work.problem
+        return studio.fragment("teach_places.html.j2", places=shown, row=row, looking=looking)
 
     @router.get("/teach/{row}/mask")
     def mask(row: int, side: int = SHOWN) -> Response:
@@ -290,8 +290,10 @@ def _with_regions(known: Measurements, teacher: Teacher) -> Measurements | None:
 def _title(measurement: Any) -> str:
     """What people call a measurement."""
     params = measurement.get_params(deep=False)
-    option = " ".join(str(params[name]) for name in ("kind", "part", "within") if name in params)
-    return f"{measurement.label}{f' ({option})' if option else ''} of {measurement.of}"
+    if "within" in params:
+        return f"share of {measurement.of} in the {params['within']}"
+    option = " ".join(str(params[name]) for name in ("kind", "part") if name in params)
+    return f"{measurement.label}{f' ({option})' if option else ''}: {measurement.of}"
 
 
 def _inspection(studio: Studio) -> dict[str, Any]:

@@ -136,13 +136,9 @@
         if (!response.headers.get("X-Learning")) break;
         await new Promise((go) => setTimeout(go, 150));
       }
-      setTimeout(showPlaces, 900);
+      if (lesson) swap("#places", `/teach/${row}/places`, {});
     } catch { /* the studio was stopped; the next stroke says so */ }
     following = false;
-  }
-
-  async function showPlaces() {
-    if (lesson) await swap("#places", `/teach/${row}/places`, {});
   }
 
   function showMasks() {

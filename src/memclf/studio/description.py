@@ -16,6 +16,7 @@ from memclf.studio.painting import digest_paintings, list_strokes, read_painted
 from memclf.studio.project import Project
 
 REGIONS = "regions"  # the folder of what was taught
+SHOWINGS = 160  # of a full lesson, which takes about 5 s of one core for ten pictures of 256 x 128
 
 
 def make_description(project: Project) -> tuple[Any, Any]:
@@ -70,7 +71,7 @@ def find_regions(project: Project) -> Any:
     from memclf.vision.features import TaughtRegions
 
     say(f"teaching {len(painted.regions)} regions from {painted.strokes} strokes", None)
-    taught = TaughtRegions(painted.regions).fit(painted.images, painted.paintings)
+    taught = TaughtRegions(painted.regions, showings=SHOWINGS).fit(painted.images, painted.paintings)
     home.mkdir(exist_ok=True)
     for old in home.iterdir():
         shutil.rmtree(old, ignore_errors=True)

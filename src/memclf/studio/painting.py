@@ -113,9 +113,10 @@ def draw_strokes(
         value = 0 if stroke["erase"] else numbers.get(stroke["region"])
         if value is None:
             continue
-        path = np.rint(np.asarray(stroke["points"], dtype=np.float64) * scale)
+        path = np.floor(np.asarray(stroke["points"], dtype=np.float64) * scale)
         path = np.clip(path, -30_000, 30_000).astype(np.int32)
-        width = min(30_000, max(1, round(float(stroke["size"]) * scale)))
+        width = min(30_000, round(float(stroke["size"]) * scale))
+        width = max(1, (width - 1) // 2 * 2)  # OpenCV draws even widths one pixel wider, and odd ones two
         cv2.polylines(painting, [np.concatenate([path, path[-1:]])[:, None]], False, value, width)
     return painting
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -41,6 +42,7 @@ class Studio:
         self.jobs = Jobs()
         self.thumbnails = Thumbnails(project.folder / "thumbnails")
         self.decoder = Decoder()
+        self.closing: list[Callable[[], None]] = []  # what pages end when the studio ends
 
     def page(self, request: Request, template: str, *, status: int = 200, **shown: Any) -> HTMLResponse:
         """A whole page; `template` extends base.html.j2."""
@@ -65,6 +67,8 @@ class Studio:
 
     def close(self) -> None:
         """End jobs and children, and close the project."""
+        for end in self.closing:
+            end()
         self.jobs.close()
         self.decoder.close()
         self.project.close()

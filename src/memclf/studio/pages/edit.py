@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from memclf._numbers import TOLERANCE
 from memclf.exceptions import DataError
 from memclf.studio import editing
-from memclf.studio.app import Studio
+from memclf.studio.studio import Studio
 from memclf.studio.clusters import check_memory
 from memclf.studio.jobs import FAILED, Job
 from memclf.studio.project import LABEL, LEAVE_OUT

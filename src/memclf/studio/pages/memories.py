@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
+from memclf.studio.studio import Studio
 from memclf.studio.clusters import (
     CHECKED,
     check_memory,

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from memclf.data import CaseFile, takes_images
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
+from memclf.studio.studio import Studio
 from memclf.studio.asking import draw_measured, explain_case
 from memclf.studio.holding import find_held_out, start_again
 from memclf.studio.inbox import (

@@ -12,7 +12,7 @@ from memclf.cases import containers
 from memclf.data import takes_images
 from memclf.data.records import Records
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
+from memclf.studio.studio import Studio
 from memclf.studio.asking import Dropped, as_case, draw_measured, explain_case
 from memclf.studio.holding import find_held_out
 from memclf.studio.jobs import Job

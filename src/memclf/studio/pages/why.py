@@ -12,12 +12,12 @@ from memclf.cases import containers
 from memclf.data import takes_images
 from memclf.data.records import Records
 from memclf.exceptions import DataError
-from memclf.studio.studio import Studio
 from memclf.studio.asking import Dropped, as_case, draw_measured, explain_case
 from memclf.studio.holding import find_held_out
 from memclf.studio.jobs import Job
 from memclf.studio.pictures import as_jpeg, shrink
 from memclf.studio.showing import CaseViewer
+from memclf.studio.studio import Studio
 
 PICKED = 6  # cases of a kind to begin with
 LONGEST = 200  # characters of a file's name
@@ -49,7 +49,9 @@ def routes(studio: Studio) -> APIRouter:
         if not wanted:
             return RedirectResponse("/why", 303)
         exact = data.rows.get(name.strip())
-        row = exact if exact is not None else next((r for r, key in enumerate(data.keys) if wanted in key.lower()), None)
+        row = (
+            exact if exact is not None else next((r for r, key in enumerate(data.keys) if wanted in key.lower()), None)
+        )
         if row is None:
             raise DataError(f"no case is called {name.strip()[:LONGEST]!r}")
         return RedirectResponse(f"/why/case/{row}", 303)

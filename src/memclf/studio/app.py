@@ -18,13 +18,12 @@ from memclf._version import __version__
 from memclf.exceptions import DataError, MemclfError
 from memclf.studio import pages
 from memclf.studio.guard import Guard
-from memclf.studio.pictures import LARGE, as_jpeg, shrink
+from memclf.studio.pictures import KEPT, LARGE, as_jpeg, shrink
 from memclf.studio.project import Project
 from memclf.studio.session import NoModel
 from memclf.studio.studio import Studio, environment
 
 STATIC = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-KEPT = "private, max-age=86400"  # of pictures whose address tells their content
 logger = logging.getLogger("memclf.studio")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -24,7 +23,6 @@ from memclf.studio.session import NoModel
 from memclf.studio.studio import Studio, environment
 
 STATIC = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-logger = logging.getLogger("memclf.studio")
 
 
 def create_studio(project: Project, *, token: str | None = None, trusted: tuple[str, ...] = ()) -> FastAPI:
@@ -155,7 +153,6 @@ def _add_failures(app: FastAPI, studio: Studio) -> None:
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        logger.exception("a page failed")
         text = (
             f"The studio failed ({type(error).__name__}: {error}). Nothing that you did is lost; go on, or try again."
         )

@@ -28,6 +28,23 @@ def listen(hear: Callable[[str, int, int], None]) -> Iterator[None]:
         _listeners.remove(hear)
 
 
+@contextmanager
+def relay(change: Callable[[str, int, int], tuple[str, int, int]]) -> Iterator[None]:
+    """Change what the listener hears meanwhile: work inside other work can say which part it is."""
+    if not _listeners:
+        yield
+        return
+    outer = _listeners[-1]
+    with listen(lambda what, done, total: outer(*change(what, done, total))):
+        yield
+
+
+def tell(what: str, done: int, total: int) -> None:
+    """Tell the listener, if there is one, how far work is."""
+    if _listeners:
+        _listeners[-1](what, done, total)
+
+
 def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) -> Iterator[Item]:
     """Go through the items and show how many are done and how much time is left.
 

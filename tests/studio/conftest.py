@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -82,6 +83,17 @@ def client(project):
     """Asks the studio inside this process, as a page of the studio would."""
     with TestClient(create_studio(project), base_url=HOST, headers={"Origin": HOST}) as client:
         yield client
+
+
+@pytest.fixture
+def open_studio():
+    """Asks a studio on any project, as `client` does on the fitted one."""
+    with ExitStack() as open_ones:
+
+        def start(project):
+            return open_ones.enter_context(TestClient(create_studio(project), base_url=HOST, headers={"Origin": HOST}))
+
+        yield start
 
 
 class Live:

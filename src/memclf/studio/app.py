@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -18,14 +17,12 @@ from memclf._version import __version__
 from memclf.exceptions import DataError, MemclfError
 from memclf.studio import pages
 from memclf.studio.guard import Guard
-from memclf.studio.pictures import LARGE, as_jpeg, shrink
+from memclf.studio.pictures import KEPT, LARGE, as_jpeg, shrink
 from memclf.studio.project import Project
 from memclf.studio.session import NoModel
 from memclf.studio.studio import Studio, environment
 
 STATIC = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-KEPT = "private, max-age=86400"  # of pictures whose address tells their content
-logger = logging.getLogger("memclf.studio")
 
 
 def create_studio(project: Project, *, token: str | None = None, trusted: tuple[str, ...] = ()) -> FastAPI:
@@ -156,7 +153,6 @@ def _add_failures(app: FastAPI, studio: Studio) -> None:
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        logger.exception("a page failed")
         text = (
             f"The studio failed ({type(error).__name__}: {error}). Nothing that you did is lost; go on, or try again."
         )

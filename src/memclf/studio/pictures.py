@@ -15,6 +15,7 @@ from memclf.vision.files import Pixels
 
 SMALL, LARGE = 176, 1024  # pixels of the longer side
 QUALITY = 84
+KEPT = "private, max-age=86400"  # how long a browser keeps a picture whose address tells its content
 
 
 def shrink(image: Pixels, side: int) -> Pixels:

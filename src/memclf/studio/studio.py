@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -11,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from memclf._numbers import format_number
 from memclf._version import __version__
-from memclf.report.formats import percent, safe_colour
+from memclf.report.formats import format_moment, percent, points, safe_colour
 from memclf.studio.jobs import Job, Jobs
 from memclf.studio.pictures import Thumbnails
 from memclf.studio.project import Project
@@ -41,6 +42,7 @@ class Studio:
         self.jobs = Jobs()
         self.thumbnails = Thumbnails(project.folder / "thumbnails")
         self.decoder = Decoder()
+        self.closing: list[Callable[[], None]] = []  # what pages end when the studio ends
 
     def page(self, request: Request, template: str, *, status: int = 200, **shown: Any) -> HTMLResponse:
         """A whole page; `template` extends base.html.j2."""
@@ -65,6 +67,8 @@ class Studio:
 
     def close(self) -> None:
         """End jobs and children, and close the project."""
+        for end in self.closing:
+            end()
         self.jobs.close()
         self.decoder.close()
         self.project.close()
@@ -82,6 +86,8 @@ def environment() -> Environment:
     )
     found.filters |= {
         "percent": percent,
+        "points": points,
+        "moment": format_moment,
         "short": lambda value: format_number(value, 3),
         "count": lambda value: f"{value:,}",
         "colour": safe_colour,

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memclf.cli.cluster import CLUSTER_HELP, WORKERS_HELP, open_cluster
 from memclf.cli.output import as_line, exit_on_error, fail
 from memclf.exceptions import OptionError, UntrustedTypeError
 
@@ -27,6 +28,8 @@ def predict(
     trusted: Annotated[
         list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
     ] = None,
+    cluster: Annotated[str | None, typer.Option(help=f"{CLUSTER_HELP} Its workers answer the blocks.")] = None,
+    workers: Annotated[int | None, typer.Option(help=WORKERS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was done as JSON, for scripts.")] = False,
 ) -> None:
     """Answer all cases of a file or folder with a saved model, and write the answers to a file.
@@ -40,6 +43,8 @@ def predict(
     memclf predict model new.csv --out answers.csv
 
     memclf predict model pictures/ --out answers.parquet --skip-broken
+
+    memclf predict model large.parquet --out answers.parquet --workers 8
     """
     try:
         with exit_on_error(OSError, TypeError, ValueError):
@@ -48,7 +53,8 @@ def predict(
             if trusted:
                 sys.path.append(str(Path.cwd()))  # where memclf fit found what the user named
             try:
-                found = predict_file(model, data, out, skip_broken=skip_broken, trusted=trusted or ())
+                with open_cluster(cluster, workers):
+                    found = predict_file(model, data, out, skip_broken=skip_broken, trusted=trusted or ())
             except OptionError as error:
                 fail(error, code=2)
             except UntrustedTypeError as error:

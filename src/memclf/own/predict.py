@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from memclf._progress import track
+from memclf.cases.executors import find_executor
 from memclf.classifier import MemoryClassifier
 from memclf.data import Block, CaseFile
 from memclf.data.images import drop_broken, say_broken
@@ -59,6 +61,7 @@ def predict_file(
     """Answer every case of a file or folder with a saved memory classifier.
 
     Until all is done the answers are in OUT.part, and the same call goes on from there. OUT appears when it is whole.
+    With a client of a Dask cluster, its workers answer the blocks; the file is the same.
 
     Parameters
     ----------
@@ -86,16 +89,32 @@ def predict_file(
     what = sha256((model / MANIFEST).read_bytes() + cases.identity.encode()).hexdigest()
     part = PartFile(target, what, (cases.name, *COLUMNS))
     before = part.state.answers
-    blocks = cases.blocks(part.state.done)
-    for block in track(blocks, total=cases.count_blocks(part.state.done), what="blocks of cases", verbose=verbose):
-        rows, broken = _answer(clf, block, skip_broken)
-        part.append(rows, done=block.end, broken=broken)
+    answered = _answer_blocks(clf, cases.blocks(part.state.done), skip_broken)
+    total = cases.count_blocks(part.state.done)
+    for end, rows, broken in track(answered, total=total, what="blocks of cases", verbose=verbose):
+        part.append(rows, done=end, broken=broken)
     state = part.state
     if not state.done:
         raise DataError(f"{path} holds no cases")
     part.finish()
     new = () if cases.columns is None else tuple(cases.columns.new)
     return Predicted(target, state.answers, state.unknown, before, tuple(state.broken), new)
+
+
+def _answer_blocks(
+    clf: Any, blocks: Iterable[Block], skip_broken: bool
+) -> Iterator[tuple[int, list[dict[str, Any]], list[str]]]:
+    """Where each block ends, its rows and what is broken in it, in the order of the file."""
+    executor = find_executor()
+    model = executor.put(clf)
+    started: deque[tuple[int, list[Any]]] = deque()
+    for block in blocks:
+        started.append((block.end, executor.start(_answer, [(model, block, skip_broken)])))
+        if len(started) >= executor.n_at_once:
+            end, handles = started.popleft()
+            yield end, *executor.get(handles)[0]
+    for end, handles in started:
+        yield end, *executor.get(handles)[0]
 
 
 def _answer(clf: Any, block: Block, skip_broken: bool) -> tuple[list[dict[str, Any]], list[str]]:

@@ -75,7 +75,9 @@ def test_workers_option__processes__write_the_same_answers(fitted, table, tmp_pa
     for name, more in (("here", ()), ("there", ("--workers", 2))):
         shown = run("predict", fitted.model, table, "--out", tmp_path / f"{name}.csv", *more)
         assert shown.exit_code == 0, shown.output
-        shown = run("fit", table, "--target", "outcome", "--answer", "labels", "--out", tmp_path / name, "--json", *more)
+        shown = run(
+            "fit", table, "--target", "outcome", "--answer", "labels", "--out", tmp_path / name, "--json", *more
+        )
         assert shown.exit_code == 0, shown.output
         (tmp_path / f"{name}.json").write_text(shown.stdout.replace(str(tmp_path / name), "MODEL"))
     assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()

@@ -68,7 +68,15 @@ def fit(
         Path | None, typer.Option(help="Write a page with table and memories into this HTML file.")
     ] = None,
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
-    cluster: Annotated[str | None, typer.Option(help=f"{CLUSTER_HELP} The held-out folds are tasks of its workers.")] = None,
+    keep_training: Annotated[
+        bool,
+        typer.Option(
+            "--keep-training", help="Save the training cases with the model: memclf edit then needs no --data."
+        ),
+    ] = False,
+    cluster: Annotated[
+        str | None, typer.Option(help=f"{CLUSTER_HELP} The held-out folds are tasks of its workers.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(help=WORKERS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for scripts.")] = False,
 ) -> None:
@@ -106,6 +114,7 @@ def fit(
                     unknown_rate=unknown_rate or None,
                     seed=seed,
                     skip_broken=skip_broken,
+                    keep_training=keep_training,
                 )
         except OptionError as error:
             fail(error, code=2)

@@ -98,7 +98,7 @@ class _Work:
 
 
 def _answer_fold(work: _Work | Callable[[], _Work], rest: Array, held: Array) -> dict[str, Array]:
-    """Answers of contenders that are fitted on `rest` to the cases `held`, as positions in the classes."""
+    """Answers to the cases `held` by contenders fitted on `rest`, as positions in the classes."""
     work = work() if callable(work) else work
     fitted: dict[str, Any] = {}
     for name, make in work.contenders.items():

@@ -54,6 +54,7 @@ def predict_file(
     path: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
+    id_column: str | None = None,
     skip_broken: bool = False,
     trusted: Iterable[Any] = (),
     verbose: int | None = None,
@@ -70,6 +71,8 @@ def predict_file(
         A table, a folder of images or a CSV file that lists images, as the model takes it.
     out : path
         Ends in .csv, .jsonl or .parquet. An older file is replaced.
+    id_column : str or None
+        Of a table: the column that names the cases, written in place of their rows.
     skip_broken : bool
         Leave out images that cannot be read, instead of an error.
     trusted : names of types and functions that loading may use; see `memclf.load`
@@ -85,8 +88,8 @@ def predict_file(
     clf = load(model, trusted=trusted)
     if not isinstance(clf, MemoryClassifier):
         raise DataError(f"{model} holds a {type(clf).__name__}; memclf predict takes a memory classifier")
-    cases = CaseFile(clf, path)
-    what = sha256((model / MANIFEST).read_bytes() + cases.identity.encode()).hexdigest()
+    cases = CaseFile(clf, path, id_column)
+    what = sha256((model / MANIFEST).read_bytes() + f"{cases.identity}{cases.name}".encode()).hexdigest()
     part = PartFile(target, what, (cases.name, *COLUMNS))
     before = part.state.answers
     answered = _answer_blocks(clf, cases.blocks(part.state.done), skip_broken)
@@ -97,7 +100,7 @@ def predict_file(
     if not state.done:
         raise DataError(f"{path} holds no cases")
     part.finish()
-    new = () if cases.columns is None else tuple(cases.columns.new)
+    new = () if cases.columns is None else tuple(name for name in cases.columns.new if name != id_column)
     return Predicted(target, state.answers, state.unknown, before, tuple(state.broken), new)
 
 

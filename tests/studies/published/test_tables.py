@@ -1,6 +1,5 @@
 """The paper's tables against means that were worked out from them independently (methods, section 7)."""
 
-
 import pytest
 
 from memclf.report.published import SIDES

@@ -43,7 +43,7 @@ def _print_inspection(console: Console, found: Inspection) -> None:
     title = f"[bold]{as_markup(manifest['kind'])}[/bold] saved {as_markup(manifest['created'])}"
     console.print(f"{title}, format {manifest['format_version']}")
     console.print(as_markup("versions: " + ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())))
-    console.print(as_markup(f"input: {manifest['input']}"))
+    console.print(as_markup(f"input: {_say_input(manifest['input'])}"))
     if manifest["classes"]:
         counts = training.get("class_counts")
         shown = manifest["classes"] if counts is None else [f"{label} ({n})" for label, n in counts.items()]
@@ -78,6 +78,22 @@ def _print_inspection(console: Console, found: Inspection) -> None:
         console.print(f"[red]problem:[/red] {as_markup(problem)}")
     if not found.problems:
         console.print("[green]all files are whole[/green]")
+
+
+def _say_input(schema: Mapping[str, Any]) -> str:
+    """What the model takes, in words.
+
+    >>> _say_input({"kind": "DataFrame", "n_features": 2, "columns": ["age", "ward"], "types": ["float64", "object"]})
+    'DataFrame; age (float64), ward (object)'
+    >>> _say_input({"kind": "ndarray", "n_features": 2, "types": "float64", "shape_of_a_case": [2]})
+    'ndarray; n_features 2, types float64, shape_of_a_case [2]'
+    """
+    columns, types = schema.get("columns"), schema.get("types")
+    if isinstance(columns, list) and isinstance(types, list) and len(columns) == len(types):
+        said = [f"{name} ({kind})" for name, kind in zip(columns, types, strict=True)]
+    else:
+        said = [f"{name} {value}" for name, value in schema.items() if name != "kind"]
+    return "; ".join([str(schema["kind"]), *([", ".join(said)] if said else [])])
 
 
 def print_log(console: Console, entries: list[dict[str, Any]]) -> None:

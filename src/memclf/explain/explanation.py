@@ -140,7 +140,7 @@ class Explanation:
             return ""
         return (
             f"The answer differs from what the cluster of memory {self.memory} says: {held[most]} of its "
-            f"{self.cluster_size} training cases are {most!r}, {held[self.answer]} {self.answer!r}."
+            f"{self.cluster_size} training cases are {most!r}, and {held[self.answer]} {self.answer!r}."
         )
 
     @property

@@ -206,8 +206,7 @@ def test_facts_see_attribute_probes_without_a_reason(small_package):
 
 
 def test_facts_are_printed():
-    run = [sys.executable, str(facts.ROOT / "tools" / "facts.py")]
-    shown = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    shown = "\n".join(facts.report(modules()))
     assert re.search(r"MemoryClassifier has \d+ parameters", shown)
     assert "a competence detector" in shown
 

@@ -178,7 +178,7 @@ def test_measure__taught_regions__are_those_of_the_folder(folder, tmp_path):
     taught = TaughtRegions(["ground", "square"], showings=20).fit([image], [painting])
     memclf.save(taught, tmp_path / "taught")
     write_spec(Measurements([ColourOf("square", regions=taught)]), tmp_path / "spec.yaml")
-    for file in folder.glob("*/[012].png"):
+    for file in folder.glob("*/[01].png"):
         (tmp_path / "few" / file.parent.name).mkdir(parents=True, exist_ok=True)
         shutil.copy(file, tmp_path / "few" / file.parent.name)
     shown = run(tmp_path / "few", "--features", tmp_path / "spec.yaml", "--regions", tmp_path / "taught")

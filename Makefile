@@ -13,7 +13,10 @@ CONSTRAINTS ?= constraints/tested.txt
 INSTALL := pip install -q --disable-pip-version-check
 PINNED := $(INSTALL) $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
-# One thread for each worker: more of them only wait for each other. `make test ARGS="..."` hands more to pytest.
+# One thread for each worker: more of them only wait for each other. Bytecode is kept even where the environment says
+# not to: workers and the processes that tests start would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
+# `make test ARGS="..."` hands more to pytest.
 SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 
 # The share of lines and branches of the core that the tests run (pyproject.toml: which packages, and at least how much).

@@ -57,6 +57,7 @@ def card(item: Any, name: str = "", pictures: str = "") -> str:
         if count or (item.probabilities or {}).get(label, 0) >= 0.005
     )
     lines.append(f"<table>{cells}</table>")
+    lines += [f"<b>{escape(item.contradiction)}</b><br>"] if item.contradiction else []
     lines += [f"<small>alike: {escape(item.say_likeness())}</small><br>"] if item.likeness else []
     lines += [f"<small>{escape(str(each))}</small><br>" for each in item.evidence]
     lines += [f"<small>{escape(item.promise)}</small>"] if item.promise else []

@@ -134,6 +134,18 @@ class Explanation:
         return f"{self.bound.sentence} For the cases of this memory: {for_these}."
 
     @property
+    def contradiction(self) -> str:
+        """A sentence where the answer is not the commonest class of the memory's cluster, else ""."""
+        held = self.cluster_classes
+        most = max(held, key=held.__getitem__)
+        if self.answered_by in ("none", "fallback") or held.get(self.answer) in (None, held[most]):
+            return ""
+        return (
+            f"The answer differs from what the cluster of memory {self.memory} says: {held[most]} of its "
+            f"{self.cluster_size} training cases are {most!r}, and {held[self.answer]} {self.answer!r}."
+        )
+
+    @property
     def outcome(self) -> Any:
         """What would have been answered without weighing up rare classes."""
         return self.answer if self.unbalanced is None else max(self.unbalanced, key=self.unbalanced.__getitem__)
@@ -169,6 +181,7 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self.sentence]
+        lines += [f"  {self.contradiction}"] if self.contradiction else []
         shown = [f"{name} {there} (here {here})".strip() for name, here, there in self.compare_with_memory()[:COLUMNS]]
         if shown:
             lines.append(

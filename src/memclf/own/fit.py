@@ -122,6 +122,7 @@ def fit_data(
     unknown_rate: float | None = 0.05,
     seed: int = 0,
     skip_broken: bool = False,
+    keep_training: bool = False,
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
@@ -143,6 +144,8 @@ def fit_data(
     unknown_rate : float or None
         The share of cases like these that may be answered unknown. None: every case is answered.
     seed : int
+    keep_training : bool
+        Save the training cases with the classifier, so that it can be edited without them.
     folds : int
         Every case is held out once.
     verbose : int or None
@@ -197,7 +200,7 @@ def fit_cases(
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always", UserWarning)
         clf = make_memory(len(data.target)).fit(cases, data.target, **extra)
-    model = None if out is None else save(clf, out)
+    model = None if out is None else save(clf, out, training=keep_training)
     store = evaluate_held_out(
         {
             MAJORITY: lambda n: DummyClassifier(strategy="most_frequent"),

@@ -96,7 +96,8 @@ class TaughtRegions(ImageFeatures):
     >>> image = cv2.ellipse(image, (100, 60), (18, 12), 0, 0, 360, (130, 75, 30), -1)
     >>> painting = np.zeros((128, 256), dtype=np.uint8)
     >>> painting[5:10, 20:80], painting[80:85, 100:160], painting[58:62, 90:110] = 1, 2, 3
-    >>> taught = TaughtRegions({"background": None, "leaf": None, "symptom": "leaf"}).fit([image], [painting])
+    >>> regions = {"background": None, "leaf": None, "symptom": "leaf"}
+    >>> taught = TaughtRegions(regions, showings=20).fit([image], [painting])
     >>> taught.get_feature_names_out().tolist()
     ['background_share', 'leaf_share', 'symptom_share']
     >>> taught.transform([image]).round(1)

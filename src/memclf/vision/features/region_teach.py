@@ -20,7 +20,7 @@ from memclf._progress import track
 from memclf.vision.features.leaf_augment import change_light
 from memclf.vision.features.leaf_light import remove_impulses, remove_noise, without_noise, work_size
 from memclf.vision.features.perceptron import Layers, evaluate, join, teach
-from memclf.vision.features.region_masks import leeway
+from memclf.vision.features.region_masks import leeway, share_range
 from memclf.vision.features.region_pixels import (
     DETAIL,
     PLANES,
@@ -39,7 +39,7 @@ from memclf.vision.files import Pixels
 
 OFTEN = 800  # showings of all pictures together, at least, where much was painted
 USUAL = 160  # showings for which the steps are meant
-PIXELS = 300  # of each region, that one showing teaches
+PIXELS = 500  # of each region, that one showing teaches
 UNPAINTED = 300  # pixels of one showing that tell how common regions are
 EDGES = 0.2  # what mixtures of painted pixels count, beside the painted ones together
 PAINTED = 0.9  # share of a pixel from which it counts as painted
@@ -49,7 +49,7 @@ LEAST = 10  # pixels of a region that a glance must see
 LITTLE = 200_000  # painted pixels at work size: six outlines
 # How many perceptrons learn, and how, where little and where much was painted.
 FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6, "several": 5}
-MANY: dict[str, Any] = {"hidden": (32, 16), "steps": 1500, "decay": 1e-3, "several": 3}
+MANY: dict[str, Any] = {"hidden": (64, 24), "steps": 2000, "decay": 1e-3, "several": 2}
 WITHHELD = 0.3  # share of showings without brightness, where much was painted: shadow and fog change it most
 SHADOWS = 2  # at most, each in half of the showings, where little was painted; outlines show real ones
 FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
@@ -354,6 +354,6 @@ def _usual_doubt(cases: list[Painted], known: Coefficients, parents: Mapping[str
     for case in cases[:: -(-len(cases) // KNOWN)]:
         seen = look(without_noise(case.image), known)
         found = chances(seen, known)
-        rows.append((certainty(found), strange_share(seen, known), leeway(found, parents)))
+        rows.append((certainty(found), strange_share(seen, known), leeway(share_range(found, parents), parents)))
     sure, strange, free = np.array(rows).T
     return {"usual": np.array([np.quantile(sure, 0.1), np.quantile(strange, 0.9), max(np.median(free), LEAST_FREE)])}

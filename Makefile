@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.bench-ready
+DOCS_READY := $(VENV)/.docs-ready
 OLDEST := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 
@@ -19,7 +20,7 @@ SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 # A run of some of the tests says nothing about it.
 COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
 
-.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive lint bench dist lock clean
+.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive test-dist lint docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -32,6 +33,10 @@ $(BENCH_READY): $(READY)
 	$(BIN)/$(PINNED) -e ".[bench]"
 	@touch $@
 
+$(DOCS_READY): $(READY)
+	$(BIN)/$(PINNED) -e ".[docs]"
+	@touch $@
+
 # The venv of its own is made anew whenever a bound may have moved.
 $(OLDEST)/.ready: pyproject.toml tools/constraints.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
@@ -41,6 +46,10 @@ $(OLDEST)/.ready: pyproject.toml tools/constraints.py
 
 demo: $(READY)   ## the colour study: one network beside a memory classifier under 54 conditions, with a report
 	$(BIN)/memclf study color --out runs/demo
+	@printf '%s\n' '' 'Three things to try next:' \
+	    '  open runs/demo/report.html                                       the report of this run' \
+	    '  $(BIN)/memclf fit YOUR.csv --target COLUMN --out MODEL        a memory classifier of your own data' \
+	    '  $(BIN)/memclf corrupt YOUR_IMAGES --out YOUR_IMAGES-c         your images under 19 corruptions'
 
 test: $(READY)   ## all tests that need no extra data, and the coverage of the core
 	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) $(COVERAGE)
@@ -60,6 +69,9 @@ test-slow: $(READY)   ## the tests marked slow
 test-oldest: $(OLDEST)/.ready   ## the tests with the oldest versions that pyproject.toml promises, on Python 3.11
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python $(SUITE)
 
+test-dist: $(READY)   ## the wheel in clean environments, without and with each extra; downloads several GB
+	$(BIN)/python -m pytest -q -m slow tests/test_dist.py $(ARGS)
+
 # `make test-archive ON="python tests/other_arithmetic.py"` runs them on other arithmetic.
 test-archive: $(READY)   ## the tests of the source archive, unpacked somewhere else, on the source in it
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
@@ -72,6 +84,12 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The theme advertises its successor on every build; CONTRIBUTING.md says what we make of it. With --quiet, --strict
+# would see no warning.
+docs: $(DOCS_READY)   ## the site, in site/: every link and public name is checked, nothing comes from another host
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/python tools/check_site.py site
+
 bench: $(BENCH_READY)   ## the search beside its peers: time, memory and objective as ratios; cost against n
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/scale.py --json runs/scale.json --plot docs/pictures/scale.png
@@ -82,10 +100,10 @@ dist: $(READY)   ## build the wheel and the source archive
 
 lock:            ## renew constraints/tested.txt: the newest versions that pyproject.toml allows, in a venv made for it
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
-	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench,earn,arch]" && \
+	$(PYTHON) -m venv "$$there" && "$$there"/bin/$(INSTALL) ".[dev,bench,docs,earn,arch]" && \
 	"$$there"/bin/python tools/constraints.py tested > "$$there"/tested.txt && \
 	cp "$$there"/tested.txt constraints/tested.txt
 	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"
 
 clean:           ## remove what was installed and built; runs/ stays
-	rm -rf $(VENV) $(OLDEST) dist .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

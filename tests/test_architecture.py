@@ -229,7 +229,8 @@ import importlib, pkgutil, sys
 
 class Blocked:
     names = {"torch", "torchvision", "timm", "skorch", "cv2", "PIL", "matplotlib", "jinja2", "pandas",
-             "safetensors", "pytest", "hypothesis"}
+             "safetensors", "fastapi", "uvicorn", "pydantic", "python_multipart", "prometheus_client",
+             "pytest", "hypothesis"}
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in self.names:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -239,7 +240,7 @@ import memclf
 count = 0
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
     part = module.name.split(".")[1:3]
-    if part[0] not in ("vision", "studies") or part in (["vision"], ["studies"], ["studies", "published"]):
+    if part[0] not in ("vision", "studies", "serve") or len(part) == 1 or part == ["studies", "published"]:
         importlib.import_module(module.name)
         count += 1
 
@@ -248,6 +249,11 @@ for name in ("corrupt", "ImageCollection", "ImageClassifier", "features"):
         getattr(getattr(memclf.vision, name), "PatchColour")
     except ImportError as error:
         print(name, error)
+
+try:
+    memclf.serve.create_app
+except ImportError as error:
+    print(error)
 
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
@@ -280,4 +286,5 @@ def test_every_module_of_the_base_install_imports_without_the_extras():
     assert shown.returncode == 0, shown.stderr
     assert int(shown.stdout.split()[-2]) > 30
     assert 'pip install "memclf[report]"' in shown.stdout
+    assert 'pip install "memclf[serve]"' in shown.stdout
     assert shown.stdout.count('pip install "memclf[vision]"') == 4

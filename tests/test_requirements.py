@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 BASE = PYPROJECT["project"]["dependencies"]
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
-TOOLS = {"dev", "bench", "earn"}  # extras for working on memclf, not for using it
+TOOLS = {"dev", "bench", "docs", "earn"}  # extras for working on memclf, not for using it
 WEIGHTS = [entry.weights for entry in CATALOGUE.values() if entry.weights]
 # Packages that hold data, or that are looked for before they are used, are named in a call of one of these.
 NAMED_IN = {"find_spec", "files", "import_module", "importorskip"}

@@ -21,6 +21,10 @@ class FittedPartsError(MemclfError, ValueError):
     """Fitted attributes do not belong together: one was overwritten. The message names them."""
 
 
+class TrainingCasesError(MemclfError, ValueError):
+    """An edit needs the training cases, and they are missing or are not those of the fit."""
+
+
 class MissingExtraError(MemclfError, ImportError):
     """An optional package is not installed; the message names the extra that brings it."""
 
@@ -35,6 +39,14 @@ class UntrustedTypeError(ModelFolderError):
     def __init__(self, message: str, names: list[str]):
         super().__init__(message)
         self.names = names
+
+
+class DataError(MemclfError, ValueError):
+    """Data in a file, or sent by a client, cannot be used; the message says what is wrong."""
+
+
+class OptionError(MemclfError, ValueError):
+    """An option does not fit the data or the other options; the message names it."""
 
 
 class SlowSimilarityWarning(UserWarning):
@@ -67,6 +79,10 @@ class WeightsError(MemclfError, RuntimeError):
 
 class SpecError(MemclfError, ValueError):
     """A SPEC of measurements is wrong; the message names the line and the word."""
+
+
+class ClusterError(MemclfError, RuntimeError):
+    """A cluster does not answer, or its workers do not fit; the message names them."""
 
 
 class StoreError(MemclfError):

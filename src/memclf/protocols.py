@@ -17,6 +17,13 @@ class Table(Protocol):
 
 
 @runtime_checkable
+class Delays(Protocol):
+    """A collection of Dask: its chunks are computed when they are needed."""
+
+    def to_delayed(self) -> Any: ...
+
+
+@runtime_checkable
 class Splits(Protocol):
     """A splitter as scikit-learn has them: it cuts cases into folds."""
 

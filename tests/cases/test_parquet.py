@@ -6,7 +6,7 @@ import pytest
 from memclf import MemorySelector
 from memclf.cases import Cases, ParquetRows
 from memclf.exceptions import MissingExtraError
-from memclf.memory import blocks, search, selector
+from memclf.memory import blocks, describing, search
 from memclf.similarity import FunctionSimilarity, RBFSimilarity
 
 pytest.importorskip("pyarrow", reason="Parquet files need pyarrow (extra scale)")
@@ -41,7 +41,7 @@ def test_parquet__rows__are_those_of_the_array(written):
 @pytest.mark.parametrize("kind", [str, "path", ParquetRows])
 def test_parquet__search__gives_what_the_array_gives(written, kind, monkeypatch):
     X, path = written
-    for module in (search, selector):
+    for module in (search, describing):
         monkeypatch.setattr(module, "EXACT_CASES", 300)
     monkeypatch.setattr(blocks, "ROWS", 256)
     monkeypatch.setattr(blocks, "SAMPLE", 250)

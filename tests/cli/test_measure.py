@@ -144,9 +144,8 @@ def test_measure__words__are_a_spec(tmp_path):
         (("FLAT", "--features", "SPEC"), "has no labels: one subfolder per class would tell them"),
         (("FOLDER", "--features", "SPEC", "--report", "no/where.html"), "there is no folder"),
         (("FOLDER", "--features", "SPEC", "--workers", 0), "0 workers would do nothing; give 1 or more, or -1"),
-        (("LIST", "--features", "SPEC"), "say which one holds the paths"),
         (("LIST", "--features", "SPEC", "--path", "photo"), "path='photo' does not fit the columns ['where', 'label']"),
-        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for --group; it has none"),
+        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for the groups; it has none"),
     ],
 )
 def test_measure__wrong_input__is_one_line(folder, tmp_path, monkeypatch, arguments, message):

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from memclf.local.competence import DETECTORS, Calibration, Detector, detector_for, embed, rows_for
-from memclf.local.pool import constant
+from memclf.local.one import constant
 
 EMBEDDED = ("mahalanobis", "neighbours")
 

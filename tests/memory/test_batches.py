@@ -6,24 +6,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
+from limits import lower_limits
 from memclf import MemorySelector, load, save, select_memories
 from memclf.exceptions import CoverageError
-from memclf.memory import batches, blocks, search, selector
+from memclf.memory import blocks, passes, search
 from memclf.similarity import CosineSimilarity, FunctionSimilarity, RBFSimilarity
 from oracles import objective
 
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    monkeypatch.setattr(search, "EXACT_CASES", 300)
-    monkeypatch.setattr(selector, "EXACT_CASES", 300)
-    monkeypatch.setattr(selector, "SAMPLE_TO_FIT", 200)
-    monkeypatch.setattr(blocks, "SAMPLE", 250)
-    monkeypatch.setattr(blocks, "SAMPLE_OF_A_FUNCTION", 150)
-    monkeypatch.setattr(blocks, "PER_MEMORY", 5)
-    monkeypatch.setattr(blocks, "ROWS", 256)
-    monkeypatch.setattr(batches, "GREEDY_SAMPLE", 60)
-    monkeypatch.setattr(batches, "MANY_WITNESSES", 40)
+    lower_limits(monkeypatch)
 
 
 def blobs(n=1500, centers=8, d=3, seed=0):
@@ -249,11 +242,7 @@ def test_a_witness_never_speaks_for_itself():
     """All cases are equally unlike: the witnesses are no better memories than the others."""
     X = np.eye(40) * 10
     similarity = RBFSimilarity(1.0).fit(X)
-    wide = blocks.Blocks(similarity.describe(X), similarity, n_jobs=1)
-    population = batches.Population.merged(wide, np.ones(40))
-    run = batches.BatchSearch(wide, population, np.ones(40), 0.5, 1, False, None, np.random.default_rng(0))
-    run.memories, run.found = np.array([0]), wide.assign(np.array([0]))
-    run.found.next[:] = 0
-    rows = np.arange(40)
-    worth = run._worth(wide.take(rows), rows, wide.take(rows[:10]), batches.Batch(rows[:10], np.ones(10)))
+    Z, rows = similarity.describe(X), np.arange(40)
+    witnesses = passes.Witnesses(rows[:10], np.ones(10), np.zeros(10))
+    worth = passes.measure_worth(similarity, Z, rows, Z[:10], witnesses)
     np.testing.assert_allclose(worth, worth[0], atol=1e-12)

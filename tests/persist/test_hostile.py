@@ -142,7 +142,7 @@ def test_json_that_is_no_manifest_is_refused(content, folder):
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (3, r"was saved by a newer memclf \(format 3\); this one reads format 2. Update memclf"),
+        (4, r"was saved by a newer memclf \(format 4\); this one reads format 3. Update memclf"),
         (10**30, "Update memclf"),
         (1, r"was saved by an older memclf \(format 1\); fit the model again and save it, or load it with the memclf"),
         (0, "not a manifest"),
@@ -1129,7 +1129,7 @@ def mutate_folder(tools, original, chance):
         tools.rezip(name, members)
     name = chance.choice(FILES)
     if name == "manifest.json":
-        tools.write({**mutated(manifest, chance), "format": "memclf-model", "format_version": 2})
+        tools.write({**mutated(manifest, chance), "format": "memclf-model", "format_version": 3})
         return
     members = dict(files[name])
     if name == "estimators.skops" and chance.random() < 0.5:

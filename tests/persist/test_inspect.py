@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 import memclf
@@ -48,7 +49,7 @@ def test_a_whole_folder_is_shown(inspect, folder, classifier):
     assert shown.exit_code == 0, shown.output
     lines = [" ".join(line.replace("│", " ").split()) for line in shown.output.splitlines()]
     assert lines[0].startswith("MemoryClassifier saved 20")
-    assert lines[0].endswith("format 2")
+    assert lines[0].endswith("format 3")
     for number, row in enumerate(classifier.memory_indices_):
         assert any(line.startswith(f"{number} {row} {classifier.cluster_counts_[number].sum()} ") for line in lines)
     counts = dict(zip(classifier.classes_, classifier.cluster_counts_.sum(axis=0), strict=True))
@@ -118,11 +119,11 @@ def test_a_folder_that_cannot_be_read_is_an_error(how, inspect, folder, tamper):
     if how == "missing":
         path.unlink()
     elif how == "edited":
-        path.write_text(path.read_text().replace('"format_version": 2', '"format_version": 2, "x": 1'))
+        path.write_text(path.read_text().replace('"format_version": 3', '"format_version": 3, "x": 1'))
     elif how == "no JSON":
         path.write_text("[" * 100_000)
     else:
-        tamper(folder).change("format_version", to=3 if how == "newer" else 1)
+        tamper(folder).change("format_version", to=4 if how == "newer" else 1)
     shown = inspect(folder)
     assert shown.exit_code == 1
     assert shown.stderr.startswith("error: ")
@@ -207,9 +208,18 @@ def test_a_folder_cannot_give_orders_to_the_terminal(inspect, folder, tamper):
 # ------------------------------------------------------------------------------------------------ the model card
 
 
+def test_the_card_begins_with_the_header_that_hubs_read(folder):
+    _, header, _ = (folder / "MODEL_CARD.md").read_text().split("---\n", 2)
+    assert yaml.safe_load(header) == {
+        "library_name": "memclf",
+        "pipeline_tag": "tabular-classification",
+        "tags": ["memclf", "memory-classifier", "interpretable", "abstention"],
+    }
+
+
 def test_the_card_tells_what_the_model_is(folder, classifier):
     card = (folder / "MODEL_CARD.md").read_text()
-    assert card.startswith("# MemoryClassifier\n")
+    assert "\n# MemoryClassifier\n" in card
     assert f"with memclf {memclf.__version__}" in card
     assert "It remembers 3 of its 90 training cases" in card
     assert "- classes: bad, good" in card

@@ -59,6 +59,7 @@ def _make_run(
     odds = np.arange(len(classes), 0, -1.0) ** 1.6
     labels = rng.choice(len(classes), size=n, p=odds / odds.sum())
     store = Store(folder / "results.sqlite")
+    store._db.execute("PRAGMA synchronous = OFF")  # waiting for the disk after every row takes most of these tests
     store.put_cases([f"leaf/{i:03d}.jpg" for i in range(n)], labels, classes)
     asked = {
         "data": "",

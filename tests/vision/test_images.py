@@ -312,3 +312,29 @@ def test_collections_survive_pickling():
     assert repr(again) == repr(images)
     assert again.labels.tolist() == images.labels.tolist()
     assert again.key(0) == "key 2"
+
+
+def test_images__joined_and_wrapped__keep_pixels_names_and_labels():
+    first, second = (
+        ImageCollection(NOISE[:2], ["a", "b"], keys=["x", "y"]),
+        ImageCollection(list(NOISE[2:4, :20]), ["c", "d"]),
+    )
+    both = first.joined(second)
+    assert both.labels.tolist() == ["a", "b", "c", "d"]
+    assert both.key(0) is None  # only some have names
+    np.testing.assert_array_equal(both[3], NOISE[3, :20])
+    assert first.joined(NOISE[4:]).labels is None
+    changed = first.corrupted("brightness", 3)
+    np.testing.assert_array_equal(changed.joined(second)[0], changed[0])
+    np.testing.assert_array_equal(first.wrap(NOISE[4])[0], NOISE[4])
+
+
+def test_images__classifier__is_edited_and_updated():
+    images = patches()
+    clf = MemoryClassifier(TreeSimilarity(features=PatchColour()), LogisticRegression(), 0.5, answer="labels")
+    clf.fit(images, images.labels)
+    assert len(clf.memory_indices_) == 3
+    assert len(clf.drop(0).memory_indices_) == 2
+    more = clf.update(patches(6), patches(6).labels)
+    assert len(more.labels_) == 36
+    np.testing.assert_array_equal(more.memory_indices_[:3], clf.memory_indices_)

@@ -316,7 +316,7 @@ def test_mistakes_about_a_csv_file_are_explained(table, tmp_path):
         ImageCollection.from_csv(table, path="leaf/{id}.png", where={"split": "exam"})
     with pytest.raises(ImageError, match="path='leaf/{name}.png' does not fit the columns"):
         ImageCollection.from_csv(table, path="leaf/{name}.png")
-    with pytest.raises(ImageError, match=r"there is no file .*0.jpg \(and 3 more\)"):
+    with pytest.raises(ImageError, match=r"4 of \d+ files do not exist: .*0.jpg, .*1.jpg"):
         ImageCollection.from_csv(table, path="leaf/{id}.jpg")
     with pytest.raises(ImageError, match="cannot be read as a CSV file"):
         ImageCollection.from_csv(tmp_path / "none.csv")
@@ -407,3 +407,20 @@ def test_remembered__arrays__share_their_pixels():
     assert once[1] is once[1]
     assert noisy[1] is not noisy[1]
     np.testing.assert_array_equal(once[1], noisy[1])
+
+
+def test_read_image__path_with_a_protocol__is_read_through_fsspec():
+    content = io.BytesIO()
+    Image.fromarray(np.full((8, 9, 3), 50, dtype=np.uint8)).save(content, "PNG")
+    files = pytest.importorskip("fsspec").filesystem("memory")
+    files.pipe({"/leaves/one.png": content.getvalue(), "/leaves/broken.png": b"nothing"})
+    assert read_image("memory://leaves/one.png").shape == (8, 9, 3)
+    for url, told in [
+        ("memory://leaves/none.png", "cannot be read: FileNotFoundError"),
+        ("nonsense://one.png", "cannot be read: ValueError: Protocol not known"),
+        ("memory://leaves/broken.png", "is not an image of a known format"),
+    ]:
+        with pytest.raises(ImageError, match=f"{url} {told}"):
+            read_image(url)
+    with pytest.raises(ImageError, match="more than max_bytes=10"):
+        read_image("memory://leaves/one.png", max_bytes=10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -63,6 +64,13 @@ class LocalAnswer(BaseEstimator):
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Learn from the fitted local classifiers and their training cases. Returns self."""
         self.fitted_ = True
+        return self
+
+    def refit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int]) -> Self:
+        """The rule for other memories, with what it learned on folds; it is not changed itself.
+
+        `unchanged` has the new and the former number of each memory whose classifier was not fitted again.
+        """
         return self
 
     def drop_strange(self, parts: Parts, cases: Cases, routes: Routes) -> Routes:

@@ -7,6 +7,8 @@ local classifiers beside them. The stranger a case is to its classifier, the les
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -92,6 +94,14 @@ class ProductAnswer(LocalAnswer):
         self.calibration_: Calibration | None = None
         self.strange_rate_ = 0.0
         return self
+
+    def refit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int]) -> Self:
+        """The rule with detectors for other memories, and with what it learned on folds."""
+        wanted, new = detector_for(self.competence), copy.copy(self)
+        known = {k: self.detectors_[former] for k, former in unchanged.items()}
+        where = (parts.pool, parts.global_classifier, cases, y, parts.labels, counted)
+        new.detectors_ = fit_detectors(wanted, *where, known)
+        return new
 
     def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
         """What the nearest memories give for the cases, and how strange these are."""

@@ -15,7 +15,7 @@ from memclf.bounds.local_cost import Cost, cost_of
 from memclf.bounds.result import Assumption, MemoryTerm, Term
 from memclf.bounds.terms import CONFIDENCE, GIVEN_UP, LOCAL, SELECTOR, TRAINING_ERRORS
 
-KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/theory.md
+KAPPA = 1.0  # covers the constant answer of the branch for unknown; see docs/theory_kinds.md
 
 
 class Branches(Kind):
@@ -135,7 +135,7 @@ class PaperMin(Branches):
             *assumptions.of_training_cases(inputs, costs, counted=False),
             assumptions.two_classes(inputs),
             assumptions.small_delta(inputs),
-            Assumption("proof", "the printed derivation is right", False, "docs/theory.md lists its errors"),
+            Assumption("proof", "the printed derivation is right", False, "docs/theory_kinds.md lists its errors"),
         )
 
 

@@ -17,7 +17,8 @@ from memclf.bounds.terms import CHOICE, LOCAL, SIMILARITY, THRESHOLDS, TRAINING_
 class Compression(Kind):
     """Given the memories, the other cases are a fresh sample; section 2.4 of the specification.
 
-    docs/theory.md explains what is added: fitted thresholds, clusters of one class, margins, and each memory by itself.
+    docs/theory_kinds.md explains what is added: fitted thresholds, clusters of one class, margins, and each memory by
+    itself.
     """
 
     name = "compression"

@@ -1,4 +1,4 @@
-"""The formulas of the bounds, one pure function each; docs/theory.md derives them.
+"""The formulas of the bounds, one pure function each; docs/theory_kinds.md derives them.
 
 n: training cases; q: memories; delta: the bound may fail with this probability. Logarithms are natural.
 """

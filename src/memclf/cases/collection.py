@@ -35,6 +35,14 @@ class Collection(ABC):
         """The same cases, held in memory: they outlive the files they come from."""
 
     @abstractmethod
+    def joined(self, other: Any) -> Self:
+        """These cases and others, which need not be a collection yet."""
+
+    @abstractmethod
+    def wrap(self, case: Any) -> Self:
+        """A collection of one case."""
+
+    @abstractmethod
     def key(self, position: int) -> str | None:
         """The name of a case, None if it has none."""
 

@@ -75,6 +75,14 @@ def is_rows_of_numbers(cases: Any) -> bool:
     )
 
 
+def find_infinite(rows: Any) -> tuple[int, int] | None:
+    """Row and column of the first number that is NaN or infinite; None if all are finite."""
+    if rows.dtype.kind != "f" or np.isfinite(rows.sum()) or np.isfinite(rows).all():
+        return None
+    row, column = (int(each[0]) for each in np.nonzero(~np.isfinite(rows)))
+    return row, column
+
+
 def row_bytes(cases: Any) -> int:
     """Bytes of a row as double numbers; a guess for what has no columns."""
     return 8 * int(np.prod(cases.shape[1:])) if isinstance(cases, (np.ndarray, ParquetRows)) else ROW_BYTES
@@ -124,6 +132,8 @@ def stack(parts: list[Any]) -> Any:
         import pandas as pd
 
         return pd.concat(parts)
+    if all(isinstance(part, list) for part in parts):
+        return [case for part in parts for case in part]
     return np.concatenate([np.asarray(part) for part in parts])
 
 

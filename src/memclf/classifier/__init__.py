@@ -2,5 +2,6 @@
 
 from memclf.classifier.curve import CurvePoint, SearchCurve, search_curve
 from memclf.classifier.estimator import MemoryClassifier
+from memclf.classifier.training import Edits, Training
 
-__all__ = ["CurvePoint", "MemoryClassifier", "SearchCurve", "search_curve"]
+__all__ = ["CurvePoint", "Edits", "MemoryClassifier", "SearchCurve", "Training", "search_curve"]

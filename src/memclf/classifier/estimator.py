@@ -19,26 +19,25 @@ from memclf import integrity, unknown
 from memclf._numbers import Array
 from memclf.answers import Answers, LocalAnswer
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import Chunks, compute_if_chunked, is_chunked, open_cases
+from memclf.cases.lazy import compute_later
 from memclf.cases.steps import share_first_step
+from memclf.classifier.advice import warn_of_idle_trust, warn_of_useless_memories
+from memclf.classifier.chunked import check_chunked
 from memclf.classifier.constraints import AUTO, CONSTRAINTS, check_settings
 from memclf.classifier.curve import SearchCurve, try_numbers
-from memclf.classifier.fit import (
-    FitSettings,
-    FittedParts,
-    Seeds,
-    TrainingData,
-    fit_once,
-    give_probabilities,
-    warn_of_idle_trust,
-    warn_of_useless_memories,
-)
+from memclf.classifier.edit import Editable
+from memclf.classifier.fit import FitSettings, FittedParts, Seeds, TrainingData, fit_once, give_probabilities
 from memclf.classifier.folds import FoldPlan
-from memclf.classifier.held_out import FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
+from memclf.classifier.former import Former
+from memclf.classifier.held_out import Distances, FoldedFit, find_conformal_thresholds, learn_answer, measure_distances
 from memclf.classifier.lead import measure_lead
+from memclf.classifier.training import Edits, Training
 from memclf.explain import Explanations, explain_answers
 from memclf.local import pool
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.selector import MemorySelector
+from memclf.memory.wishes import Wishes
 from memclf.routing import Routes
 from memclf.similarity.base import compare_memories, describe, list_first_steps, positive_weights
 from memclf.similarity.resolve import add_tags
@@ -57,7 +56,7 @@ def _gives_probabilities(clf: MemoryClassifier) -> bool:
     return give_probabilities(template.values() if isinstance(template, Mapping) else [template], clf.fallback)
 
 
-class MemoryClassifier(ClassifierMixin, BaseEstimator):
+class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     """Sends a case to its most similar memory; the classifier of that memory's cluster answers.
 
     Parameters
@@ -126,7 +125,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The classes, in the order of the columns of `predict_proba`.
     memory_indices_ : ndarray
-        Rows of the memories in the training data, those that stand for most cases first.
+        Rows of the memories in the training data, pinned ones first, then those that stand for most cases.
     memories_ : same kind as X
         The memories.
     descriptions_ : ndarray
@@ -161,8 +160,16 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         What the search did.
     bound_ : Bound or None
         Set it to ``generalization_bound(clf, X, y)``: explanations show it, and `memclf.save` keeps it.
+    distances_ : Distances or None
+        With `unknown_rate`: how far held-out training cases are from the memories, which `measure_drift` compares new
+        cases with.
     search_curve_ : SearchCurve or None
         With ``n_memories="auto"``: what each number of memories gave on held-out cases.
+    training_ : Training or None
+        The training cases, which edits need (`drop`, `add`, `update`): references to what `fit` was given. They are
+        neither pickled nor saved (unless with ``save(..., training=True)``); None lets them go.
+    edits_ : Edits
+        What was decided by hand: pinned and dropped cases, and thresholds.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn, for tables and arrays.
 
@@ -199,6 +206,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     similarity_: Any
     search_result_: MemorySearchResult
     bound_: Any
+    distances_: Distances | None
     search_curve_: SearchCurve | None
 
     def __init__(
@@ -242,12 +250,23 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        pinned: Any = None,
+        forbidden: Any = None,
+        **params: Any,
+    ) -> Self:
         """Describe the cases, choose memories, and fit a classifier in each memory's cluster.
 
         Parameters
         ----------
         X : array, table, list, images or anything the similarity can describe and the estimator can learn from
+            Dask arrays, data frames and bags stay in their chunks (docs/scale.md).
         y : array of labels
         sample_weight : array or None
             Goes to the similarity (if it takes weights), the search, the estimators and the answer rule.
@@ -256,41 +275,71 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
             What each case belongs to: a patient, a face, an object that was measured several times. Cases of one group
             are never on both sides of a fold of `cv`. Without effect where nothing is learned on folds; not passed
             on to the estimators.
+        pinned, forbidden : rows or None
+            Cases that must be memories (they get the first numbers, in this order), and cases that must not.
         **params
             Go to the estimators' ``fit``; what has one entry per case is cut to the cluster.
         """
         self._validate_params()
         settings = check_settings(self.get_params(deep=False))
-        cases = Cases.of(X).remembering()
+        cases = open_cases(X)
+        if is_chunked(X):
+            check_chunked(settings, self.unknown_rate, self.n_memories)
+        training = self._read_training(X, y, sample_weight, groups, params, cases)
+        wishes = Wishes.of(pinned, forbidden, n=len(training.y))
+        self._fit_training(training, wishes, cases=cases)
+        self.edits_ = Edits(tuple(wishes.pinned.tolist()), tuple(wishes.forbidden.tolist()))
+        if is_chunked(X):
+            self.training_ = None  # what is on other machines cannot be edited here
+        return self
+
+    def _read_training(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, params: dict[str, Any], cases: Cases | Chunks
+    ) -> Training:
+        y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
         y = _check_target(cases, y)
         weight = None if sample_weight is None else positive_weights(sample_weight, len(y))
-        plan = FoldPlan.create(self.cv, groups, len(y))
+        return Training(X, y, weight, self._route_params(weight, params), groups)
+
+    def _fit_training(
+        self, training: Training, wishes: Wishes, *, cases: Any, former: Former | None = None, **changed: Any
+    ) -> None:
+        """Fit everything; `changed` are settings that differ from the parameters."""
+        settings, y = replace(check_settings(self.get_params(deep=False)), **changed), training.y
+        plan = FoldPlan.create(self.cv, training.groups, len(y))
         containers.check_columns(self, cases.data, reset=True)
-        data = TrainingData(cases, y, weight, self._route_params(weight, params))
+        data = TrainingData(cases, y, training.weight, training.params, wishes)
         seeds = Seeds.draw(self.random_state)
         self.search_curve_ = None
         if settings.n_memories == AUTO:
+            if len(wishes.pinned):
+                raise ValueError("n_memories='auto' tries few memories as well, so none can be pinned; give a number")
             self.search_curve_ = self._curve(settings, data, plan, None, seeds)
             settings = replace(settings, n_memories=self.search_curve_.best.n_memories)
-        parts = fit_once(settings, data, seeds)
+        parts = fit_once(settings, data, seeds, former=former)
         warn_of_useless_memories(parts, settings.n_memories, self.unknown_rate)
         warn_of_idle_trust(parts, cases)
         square = bool(get_tags(self).input_tags.pairwise)
         fit = FoldedFit(settings, data, plan, parts, seeds.folds, square)
         if settings.answer.learns:
             learn_answer(fit)
+        self.distances_ = None
         if self.unknown_rate is not None:
-            distances = measure_distances(fit)
+            self.distances_ = distances = measure_distances(fit)
             share = parts.answer.strange_share
             found = find_conformal_thresholds(distances, float(self.unknown_rate), share, float(self.min_trust))
             parts = replace(parts, thresholds=found[0])
             parts.answer.strange_rate_ = found[1]
+        self.bound_ = None
+        self.training_ = training
+        self._take_parts(parts)
+
+    def _take_parts(self, parts: FittedParts) -> None:
+        """Copy fitted parts to the attributes."""
         for name, attribute in PARTS.items():
             if name not in PARAMETERS:
                 setattr(self, attribute, getattr(parts, name))
-        self.bound_ = None
         integrity.seal(self)
-        return self
 
     def _curve(
         self, settings: FitSettings, data: TrainingData, plan: FoldPlan, numbers: Any, seeds: Seeds
@@ -329,11 +378,20 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
     def _cases(self, X: Any) -> Cases:
         if "pool_" not in vars(self):  # scikit-learn's check looks at the tags, which takes longer than all else here
             check_is_fitted(self)
+        if is_chunked(X):
+            raise TypeError(
+                "this takes cases in memory, but X is a Dask collection; give some of its rows with .compute(). "
+                "predict, predict_proba, answers, route and similarities take Dask collections"
+            )
         cases = Cases.of(X)
         containers.check_columns(self, cases.data)
         answering = (*self.estimators_, self.global_, self.fallback_)
         shared = share_first_step(answering, list_first_steps(self.similarity_))
         return cases.remembering() if shared or self.answer_.describes else cases
+
+    def _later(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        return compute_later(self, method, X)
 
     def route(self, X: Any) -> Routes:
         """Where each case goes: memory, similarity, threshold, runner-up, margin, known or not.
@@ -342,11 +400,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         (`min_trust`), and the case is not too strange to the memory's classifier (competence with `unknown_rate`).
         With ``fallback="unknown"`` cases that are not known are answered unknown.
         """
+        if is_chunked(X):
+            return self._later("route", X)
         cases, parts = self._cases(X), self._parts
         return parts.answer.drop_strange(parts, cases, parts.route(cases))
 
     def similarities(self, X: Any) -> Array:
         """Similarity of every case (row) to every memory (column)."""
+        if is_chunked(X):
+            return self._later("similarities", X)
         cases = self._cases(X)
         Z = describe(self.similarity_, cases)
         return compare_memories(self.similarity_, self.descriptions_, self.memory_indices_, Z).T
@@ -360,6 +422,8 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         routes : Routes or None
             Where to send the cases. None: where `route` does.
         """
+        if is_chunked(X) and routes is None:
+            return self._later("answers", X)
         return self._answer(X, routes)
 
     def _answer(self, X: Any, routes: Routes | None = None, **wanted: bool) -> Answers:
@@ -368,11 +432,15 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Array:
         """The answer for each case, that of `fallback` where no threshold is met."""
+        if is_chunked(X):
+            return self._later("predict", X)
         return self._answer(X, probabilities=False).labels
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """Probabilities, one column per entry of `classes_`; all zero for unknown."""
+        if is_chunked(X):
+            return self._later("predict_proba", X)
         return np.asarray(self._answer(X, labels=False).probabilities)
 
     def decision_function(self, X: Any) -> Array:
@@ -392,6 +460,10 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         integrity.check(self)
         return explain_answers(parts, cases, self.bound_)
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        return state | {"training_": None} if "training_" in state else state  # large, and not for other eyes
+
     def get_metadata_routing(self) -> MetadataRouter:
         """What `fit` passes on to the estimator."""
         template = pool.default_estimator() if self.estimator is None else self.estimator
@@ -403,7 +475,7 @@ class MemoryClassifier(ClassifierMixin, BaseEstimator):
         return add_tags(super().__sklearn_tags__(), self.similarity)
 
 
-def _check_target(cases: Cases, y: Any) -> Array:
+def _check_target(cases: Any, y: Any) -> Array:
     if y is None:
         raise ValueError("MemoryClassifier requires y to be passed, but the target y is None")
     y = np.asarray(column_or_1d(y, warn=True))
@@ -412,5 +484,5 @@ def _check_target(cases: Cases, y: Any) -> Array:
         if len(kinds) > 1:
             raise ValueError(f"labels in y must be of one kind, got a mixture of {', '.join(kinds)}")
     check_classification_targets(y)
-    check_consistent_length(cases.data, y)
+    check_consistent_length(cases, y)
     return y

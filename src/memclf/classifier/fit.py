@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,17 +14,20 @@ from memclf import unknown
 from memclf._numbers import Array
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
-from memclf.exceptions import MemoriesWarning
+from memclf.cases.chunks import Chunks
+from memclf.classifier.former import Former
 from memclf.local import pool
+from memclf.memory.blocks import Blocks
+from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
 from memclf.memory.search import SearchOptions, search_memories
+from memclf.memory.wishes import Wishes
 from memclf.protocols import gives_probabilities
 from memclf.routing import Routes, fit_thresholds, route_all
-from memclf.similarity.base import compare_memories, describe, find_measurements, fit_describe, trust
+from memclf.similarity.base import compare_memories, describe, find_measurements, trust
 from memclf.similarity.resolve import prepare_similarity
 
 NEED_PROBABILITIES = "this answer rule needs classifiers that give probabilities (predict_proba)"
-ENOUGH_TO_JUDGE = 50  # distinct cases from which on few or many memories are worth a warning
 PROBABILITIES_HELP = "Give another classifier, or wrap it: CalibratedClassifierCV(...)"
 
 
@@ -87,18 +89,21 @@ class TrainingData:
 
     Attributes
     ----------
-    cases : Cases
+    cases : Cases or Chunks
     y : ndarray
     weight : ndarray or None
         Of each case.
     params : dict
         What goes to the ``fit`` of the estimators.
+    wishes : Wishes
+        Which cases must be memories, and which must not.
     """
 
-    cases: Cases
+    cases: Any
     y: Array
     weight: Array | None
     params: dict[str, Any]
+    wishes: Wishes = field(default_factory=Wishes)
 
     @property
     def counted(self) -> Array:
@@ -113,6 +118,7 @@ class TrainingData:
             self.y[rows],
             None if self.weight is None else self.weight[rows],
             {name: containers.take_if_per_case(value, rows, len(self.y)) for name, value in self.params.items()},
+            self.wishes.take(rows),
         )
 
 
@@ -162,15 +168,19 @@ class FittedParts(StageOne):
 def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> StageOne:
     """Fit the similarity, describe the cases once, and choose memories and their thresholds."""
     similarity = seeded(prepare_similarity(settings.similarity, settings.n_jobs, settings.verbose), seeds.similarity)
-    Z = fit_describe(similarity, data.cases, data.y, data.weight)
+    Z = fit_and_describe(
+        similarity, data.cases, data.y, data.weight, settings.n_memories, settings.search, settings.n_jobs
+    )
     found = search_memories(
         Z,
         similarity,
         settings.threshold,
         settings.n_memories,
         settings.search,
+        wishes=data.wishes,
         sample_weight=data.weight,
         random_state=seeds.search,
+        n_jobs=settings.n_jobs,
         verbose=settings.verbose,
     )
     counted = data.counted
@@ -179,7 +189,7 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
         search_result=found,
         memory_indices=found.indices,
         memories=data.cases.keep(found.indices),
-        descriptions=containers.take(Z, found.indices),
+        descriptions=Z.take(found.indices) if isinstance(Z, Blocks) else containers.take(Z, found.indices),
         labels=found.labels,
         thresholds=fit_thresholds(
             settings.thresholds,
@@ -193,9 +203,25 @@ def fit_memories(settings: FitSettings, data: TrainingData, seeds: Seeds) -> Sta
     )
 
 
-def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds, global_classifier: Any = None) -> FittedParts:
-    """Fit everything that needs no folds; a global classifier that is given is not fitted again."""
-    stage_one = fit_memories(settings, data, seeds)
+def fit_once(
+    settings: FitSettings, data: TrainingData, seeds: Seeds, global_classifier: Any = None, former: Former | None = None
+) -> FittedParts:
+    """Fit everything that needs no folds; a global classifier that is given is not fitted again.
+
+    `former` holds classifiers that are taken over where they would learn from the same cases.
+    """
+    return fit_clusters(settings, data, seeds, fit_memories(settings, data, seeds), global_classifier, former)
+
+
+def fit_clusters(
+    settings: FitSettings,
+    data: TrainingData,
+    seeds: Seeds,
+    stage_one: StageOne,
+    global_classifier: Any = None,
+    former: Former | None = None,
+) -> FittedParts:
+    """Fit the classifiers of given memories, and what the answer rule needs beside them."""
     counted = data.counted
     classes = _find_classes(data.y, counted)
     label = unknown.label_for(classes, settings.unknown_label)
@@ -208,12 +234,12 @@ def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds, global_cla
     np.add.at(weights, (cluster, code), 1.0 if data.weight is None else data.weight[counted])
     distributions, frequencies = smooth_counts(weights), weights.sum(axis=0) / weights.sum()
     constants = settings.answer.make_constants(classes, distributions, frequencies)
-    local, global_classifier, fallback_classifier = _fit_classifiers(
-        settings, data, stage_one, seeds, constants, global_classifier
+    local, unchanged, global_classifier, fallback_classifier = _fit_classifiers(
+        settings, data, stage_one, seeds, constants, global_classifier, former
     )
     parts = FittedParts(
         **{name: getattr(stage_one, name) for name in StageOne.__dataclass_fields__},
-        measurements=_measure_memories(stage_one, data.cases),
+        measurements=former.measurements if former and former.is_edit else measure_memories(stage_one, data.cases),
         classes=classes,
         unknown_label=label,
         cluster_counts=counts,
@@ -227,6 +253,8 @@ def fit_once(settings: FitSettings, data: TrainingData, seeds: Seeds, global_cla
     )
     if parts.answer.needs_probabilities and not give_probabilities(parts.pool.estimators, fallback_classifier):
         raise TypeError(f"{NEED_PROBABILITIES}; those that were fitted do not. {PROBABILITIES_HELP}")
+    if former and former.is_edit:
+        return replace(parts, answer=former.answer.refit_local(parts, data.cases, data.y, counted, unchanged))
     parts.answer.fit_local(parts, data.cases, data.y, counted, data.weight)
     return parts
 
@@ -257,8 +285,11 @@ def _find_classes(y: Array, counted: Array) -> Array:
     return np.unique(y)
 
 
-def _measure_memories(stage_one: StageOne, cases: Cases) -> Array | None:
+def measure_memories(stage_one: StageOne, cases: Cases | Chunks) -> Array | None:
     """What an expert feature measures on the memories when it is given all training cases."""
+    if isinstance(cases, Chunks):  # all cases are in no process
+        _, measured = find_measurements(stage_one.similarity, stage_one.memories)
+        return None if measured is None else np.asarray(measured)
     _, measured = find_measurements(stage_one.similarity, cases)
     return None if measured is None else np.asarray(measured[stage_one.memory_indices])
 
@@ -270,8 +301,12 @@ def _fit_classifiers(
     seeds: Seeds,
     constants: list[Any] | None,
     global_classifier: Any,
-) -> tuple[pool.Pool, Any, Any]:
-    """Local classifiers or `constants` instead, the global one if needed, and the fallback."""
+    former: Former | None,
+) -> tuple[pool.Pool, dict[int, int], Any, Any]:
+    """Local classifiers or `constants` instead, the global one if needed, and the fallback.
+
+    Also returns which local classifiers were taken over: the new and the former numbers of their memories.
+    """
     template = pool.default_estimator() if settings.estimator is None else settings.estimator
     q, counted, cases, y = len(stage_one.memory_indices), data.counted, data.cases, data.y
     members = [counted[stage_one.labels[counted] == k] for k in range(q)]
@@ -281,17 +316,22 @@ def _fit_classifiers(
     templates = pool.templates_for(template, q)
     whole = template.get("default", templates[0]) if isinstance(template, Mapping) else template
     by_global = isinstance(settings.fallback, str) and settings.fallback == "global"
-    fallback = None
+    fallback = None if former is None else former.fallback_classifier
     by_local = constants is None and (settings.start == "global" or bool((home == pool.GLOBAL).any()))
     if global_classifier is None and (by_global or by_local or settings.answer.needs_global):
         global_classifier = pool.fit_whole(whole, cases, y, counted, data.params, seeds.global_classifier)
     if by_global:
         fallback = global_classifier
-    elif not isinstance(settings.fallback, str):
+    elif fallback is None and not isinstance(settings.fallback, str):
         fallback = pool.fit_whole(settings.fallback, cases, y, counted, data.params, seeds.fallback)
     if constants is not None:
-        return pool.Pool(constants, home, ["labels"] * q), global_classifier, fallback
+        return pool.Pool(constants, home, ["labels"] * q), {}, global_classifier, fallback
     drawn = seeds.global_classifier
+    own = None if drawn is None else np.random.default_rng(drawn).integers(2**31 - 1, size=q)
+    unchanged = {}
+    if former is not None:
+        own = own if former.seeds is None else former.seeds
+        unchanged = former.find_unchanged(stage_one.memory_indices, members, home, own)
     local = pool.fit_pool(
         cases,
         y,
@@ -300,52 +340,11 @@ def _fit_classifiers(
         templates,
         global_classifier,
         continued=whole if settings.start == "global" else None,
-        seeds=None if drawn is None else np.random.default_rng(drawn).integers(2**31 - 1, size=q),
+        seeds=own,
         params=data.params,
         rows_of_memories=stage_one.memory_indices,
         n_jobs=settings.n_jobs,
         verbose=settings.verbose,
+        known={k: (former.pool.estimators[j], former.pool.origins[j]) for k, j in unchanged.items()} if former else {},
     )
-    return local, global_classifier, fallback
-
-
-def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown_rate: float | None) -> None:
-    """Warn when the memories stand for single cases, or one stands for all."""
-    q, n, every = len(parts.memory_indices), parts.search_result.n_distinct, len(parts.labels)
-    if n == 1 and every >= ENOUGH_TO_JUDGE:
-        warnings.warn(
-            f"all {every} cases have the same description, so similarity tells nothing apart. Look at what the "
-            "similarity describes",
-            MemoriesWarning,
-            stacklevel=3,
-        )
-    if n_memories is not None or n < ENOUGH_TO_JUDGE:
-        return
-    if q > n / 2:
-        follows, remedy = "each local classifier learns from one or two cases", ""
-        if unknown_rate is None:
-            follows, remedy = "most new cases will be unknown", ", or give unknown_rate=0.05"
-        warnings.warn(
-            f"{q} of {n} distinct cases became memories: at threshold={parts.search_result.threshold:g} hardly any two "
-            f"cases are alike, so {follows}. Lower the threshold, give a similarity that falls off more slowly, fix "
-            f"n_memories{remedy}",
-            MemoriesWarning,
-            stacklevel=3,
-        )
-    elif q == 1:
-        warnings.warn(
-            f"one memory covers all {n} distinct cases, so this is the plain model, trained once on everything. Raise "
-            "the threshold, or fix n_memories",
-            MemoriesWarning,
-            stacklevel=3,
-        )
-
-
-def warn_of_idle_trust(parts: FittedParts, cases: Cases) -> None:
-    """Warn when `min_trust` is set and the features have no measure of trust."""
-    if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
-        warnings.warn(
-            f"min_trust={parts.min_trust:g} has no effect: the features of the similarity cannot tell how far to trust "
-            "them. Give features with a method trust(X), or leave min_trust at 0",
-            stacklevel=3,
-        )
+    return local, unchanged, global_classifier, fallback

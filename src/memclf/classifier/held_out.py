@@ -132,12 +132,15 @@ class Distances:
         without the case; infinite if its description is not trusted. A case that was held out several times counts
         as the last time.
     groups : ndarray or None
-        What each of them belongs to, if cases come in groups.
+        What each of them belongs to, as numbers, if cases come in groups.
+    memories : ndarray
+        Rows of the memories that `wide` is about.
     """
 
     wide: Array
     far: Array
     groups: Array | None
+    memories: Array
 
 
 def _widths_of(stage_one: StageOne, counted: Array) -> Array | None:
@@ -170,7 +173,8 @@ def measure_distances(fit: FoldedFit) -> Distances:
     if whole is None:
         whole, far = np.ones(len(fit.parts.memory_indices)), plain
     seen = ~np.isnan(far)  # a splitter may hold out only some
-    return Distances(whole, far[seen], None if fit.plan.groups is None else fit.plan.groups[seen])
+    groups = None if fit.plan.groups is None else np.unique(fit.plan.groups[seen], return_inverse=True)[1]
+    return Distances(whole, far[seen], groups, fit.parts.memory_indices)
 
 
 def find_conformal_thresholds(found: Distances, rate: float, strange_share: float, min_trust: float) -> Any:

@@ -3,4 +3,4 @@
 from memclf.cli import app
 
 if __name__ == "__main__":
-    app()
+    app(prog_name="memclf")

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS, Bound, bounds_of
-from memclf.cli.output import as_line, exit_on_error, fail, make_printable
-from memclf.exceptions import UntrustedTypeError
+from memclf.cli.load_model import Trusted, load_classifier
+from memclf.cli.output import as_line, check_folder_of, exit_on_error, make_printable
 
 DEFAULT = "compression"
 
@@ -46,26 +46,21 @@ def bound(
     ] = "auto",
     plot: Annotated[Path | None, typer.Option(help="Draw the terms into this file, as bound.png.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
-    trusted: Annotated[
-        list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
-    ] = None,
+    trusted: Trusted = None,
 ) -> None:
-    """Show what theory promises for a saved classifier: how many new cases are wrong at most."""
-    from memclf.classifier import MemoryClassifier
-    from memclf.cli.read_data import read_cases
-    from memclf.persist import load
+    """Show what theory promises for a saved classifier: how many new cases are wrong at most.
+
+    Examples:
+        memclf bound MODEL train.csv --label species
+        memclf bound MODEL train.csv --kind all --plot bound.png
+        memclf bound MODEL new.csv --kind held-out
+    """
+    from memclf.data import read_cases
 
     with exit_on_error(OSError, TypeError, ValueError):
-        try:
-            clf = load(model, trusted=trusted or ())
-        except UntrustedTypeError as error:
-            fail(f"{error}; here: {' '.join(f'--trusted {name}' for name in error.names)}")
-        if not isinstance(clf, MemoryClassifier):
-            raise ValueError(f"a bound is about a memory classifier; {model} holds a {type(clf).__name__}")
+        clf = load_classifier(model, trusted, "a bound is about")
         kinds = _read_kinds(kind or [DEFAULT])
-        for file in (plot, json_file):
-            if file is not None and not file.absolute().parent.is_dir():
-                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        check_folder_of(plot, json_file)
         amount = _as_number(complexity)
         X, y = read_cases(clf, data, label)
         found = bounds_of(clf, X, y, kinds, delta, complexity=amount, given=given or ())

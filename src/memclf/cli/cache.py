@@ -19,6 +19,10 @@ def cache(
 
     What was removed is computed again when it is needed; no answer changes. Other processes may use the folder at the
     same time.
+
+    Examples:
+        memclf cache descriptions/
+        memclf cache descriptions/ --clear
     """
     from memclf.cases.store import Store
 

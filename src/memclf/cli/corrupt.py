@@ -31,6 +31,11 @@ def corrupt(
 
     They go to OUT/<corruption>/<severity>/<path of the image>. Only images are copied. An interrupted run goes on
     where it stopped when the same command is given again.
+
+    Examples:
+        memclf corrupt photos/ --out corrupted/
+        memclf corrupt photos/ --out foggy/ --corruption fog --severity 3
+        memclf corrupt --sheet photos/leaf.png --out sheet.png
     """
     if sheet is not None and (corruption or severity):
         fail("a sheet shows all conditions; leave out --corruption and --severity", code=2)

@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from memclf.cli.output import as_line, as_markup, check_workers, exit_on_error, fail
+from memclf.cli.output import as_line, as_markup, check_folder_of, check_workers, exit_on_error, fail
 
 if TYPE_CHECKING:
     from memclf.evaluate.inspection import FeatureInspection
@@ -54,6 +54,10 @@ def measure(
 
     At most 200 images are measured as they are and changed a little, 40 of them under each corruption. What --words
     prints is a SPEC with all measurements and their options.
+
+    Examples:
+        memclf measure --words > spec.yaml
+        memclf measure photos/ --features spec.yaml --report measured.html
     """
     if words:
         with exit_on_error():
@@ -64,13 +68,11 @@ def measure(
     if folder is None or features is None:
         fail("give FOLDER and --features SPEC, or --words for what a SPEC may say", code=2)
     with exit_on_error(OSError, TypeError, ValueError):
-        from memclf.cli.read_data import read_images
+        from memclf.data import read_groups, read_images
         from memclf.evaluate.inspection import inspect_features
         from memclf.vision.features import read_spec
 
-        for file in (report, json_file):
-            if file is not None and not file.absolute().parent.is_dir():
-                raise ValueError(f"there is no folder {file.absolute().parent} to write {file.name} into")
+        check_folder_of(report, json_file)
         if report is not None:
             from memclf.report.page import require
 
@@ -80,7 +82,7 @@ def measure(
             raise ValueError(f"there is no file or folder {folder}")
         made = read_spec(features, regions=_load_regions(regions)).set_params(n_jobs=workers)
         images, labels = read_images(folder, label, path)
-        groups = None if group is None else _read_groups(images, group, folder)
+        groups = None if group is None else read_groups(images, group, folder)
         found = inspect_features(made, images, labels, groups=groups, severity=severity, verbose=1)
         _print_found(Console(), found)
         if json_file is not None:
@@ -101,15 +103,6 @@ def _load_regions(folder: Path | None) -> Any:
     if not isinstance(found, ImageFeatures):
         raise ValueError(f"{folder} holds a {type(found).__name__}; --regions takes taught regions")
     return found
-
-
-def _read_groups(images: Any, group: str, path: Path) -> list[Any]:
-    about = [images.info_of(position) or {} for position in range(len(images))]
-    if group not in about[0]:
-        raise ValueError(
-            f"{path} has no column {group!r} for --group; it has {', '.join(map(repr, about[0])) or 'none'}"
-        )
-    return [each[group] for each in about]
 
 
 def _write_report(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,11 +15,17 @@ from memclf.cli.output import as_markup, exit_on_error, fail
 if TYPE_CHECKING:
     from memclf.persist import Inspection
 
+SHOWN = ("memories", "coverage")  # numbers of an edit
+
 
 def inspect_model(
     folder: Annotated[Path, typer.Argument(help="A folder written by memclf.save.")],
 ) -> None:
-    """Show what a model folder holds, without running any of it."""
+    """Show what a model folder holds, without running any of it.
+
+    Examples:
+        memclf inspect MODEL
+    """
     from memclf.persist import inspect_folder
 
     try:
@@ -59,9 +65,12 @@ def _print_inspection(console: Console, found: Inspection) -> None:
             table.add_column(name, overflow="fold")
         for number, each in enumerate(training["by_memory"]):
             classes = ", ".join(f"{label}: {n}" for label, n in each["classes"].items())
-            cells = (number, each["row"], each["cases"], classes, f"{each['threshold']:.3f}")
+            number_shown = f"{number} (pinned)" if each.get("pinned") else number
+            threshold = f"{each['threshold']:.3f}{' (by hand)' if each.get('threshold_by_hand') else ''}"
+            cells = (number_shown, each["row"], each["cases"], classes, threshold)
             table.add_row(*map(as_markup, cells), as_markup(f"{each['classifier']} ({each['origin']})"))
         console.print(table)
+    print_log(console, found.edits)
     _print_rows(console, "parameters", manifest["parameters"])
     _print_rows(console, "types that loading constructs", found.types)
     _print_rows(console, "files", {k: f"{v['bytes']:,} bytes" for k, v in manifest["files"].items()})
@@ -71,6 +80,31 @@ def _print_inspection(console: Console, found: Inspection) -> None:
         console.print(f"[red]problem:[/red] {as_markup(problem)}")
     if not found.problems:
         console.print("[green]all files are whole[/green]")
+
+
+def print_log(console: Console, entries: list[dict[str, Any]]) -> None:
+    """Print the log of edits, oldest first."""
+    if not entries:
+        return
+    table = Table(title="edits", title_justify="left")
+    for name in ("time (UTC)", "what", "memories", "coverage", "note"):
+        table.add_column(name, overflow="fold")
+    for entry in entries:
+        before, after = ({**dict.fromkeys(SHOWN, "?"), **(entry.get(side) or {})} for side in ("before", "after"))
+        changes = [f"{_short(before[name])} to {_short(after[name])}" if entry.get("after") else "" for name in SHOWN]
+        done = entry.get("what")
+        cells = (
+            str(entry.get("time"))[:19],
+            "; ".join(map(str, done)) if isinstance(done, list) else done,
+            *changes,
+            entry.get("note") or "",
+        )
+        table.add_row(*map(as_markup, cells))
+    console.print(table)
+
+
+def _short(value: object) -> str:
+    return f"{value:.1%}" if isinstance(value, float) else str(value)
 
 
 def _print_rows(console: Console, title: str, rows: Mapping[str, object]) -> None:

@@ -12,19 +12,35 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from rich.console import Console
 
+from memclf.cli.cluster import CLUSTER_HELP, WORKERS_HELP, open_cluster
 from memclf.cli.output import as_line, exit_on_error, fail
 from memclf.studies import SCALES, STUDIES, Settings, settings_for
 
 SCALE_HELP = "quick (minutes), full (hours) or paper (for a GPU)."
+MEASURED_THERE = "Conditions are measured there; training is done here."
 SIZE = tuple[int, int]  # (height, width), written as WIDTHxHEIGHT
 _HINTS = get_type_hints(Settings)
 
 
-def study(name: str, scale: str, out: Path | None, networks: Path | None, plan: bool, **asked: Any) -> None:
+def study(
+    name: str,
+    scale: str,
+    out: Path | None,
+    networks: Path | None,
+    plan: bool,
+    cluster: str | None,
+    workers: int | None,
+    **asked: Any,
+) -> None:
     """Run a case study and write a report with every number beside the paper's.
 
     After an interruption the same command goes on where it stopped; with other arguments a new run begins. Options
     that are not given have the values of the study and its scale: --plan shows them.
+
+    Examples:
+        memclf study color
+        memclf study leaf --scale full --plan
+        memclf study leaf --data leaves/ --out runs/mine
     """
     from memclf.cli.show_study import print_estimate, print_plan, print_summary, print_warnings
 
@@ -38,7 +54,9 @@ def study(name: str, scale: str, out: Path | None, networks: Path | None, plan: 
             from memclf.studies.run import run_study  # which loads torch
 
             folder = out or Path("runs") / f"{settings.study}-{scale}"
-            folder = run_study(settings, folder, command=shlex.join(["memclf", *sys.argv[1:]]), networks=networks)
+            command = shlex.join(["memclf", *sys.argv[1:]])
+            with open_cluster(cluster, workers):  # conditions are measured by its workers
+                folder = run_study(settings, folder, command=command, networks=networks)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     console = Console() if sys.stdout.isatty() else Console(width=120)  # files have room for the whole table
@@ -104,6 +122,8 @@ def _signature() -> inspect.Signature:
         ],
         False,
     )
+    parameters["cluster"] = (Annotated[str | None, typer.Option(help=f"{CLUSTER_HELP} {MEASURED_THERE}")], None)
+    parameters["workers"] = (Annotated[int | None, typer.Option(help=f"{WORKERS_HELP} {MEASURED_THERE}")], None)
     return inspect.Signature(
         [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
@@ -126,7 +146,11 @@ study.__annotations__ = {}
 
 
 def report(run: Annotated[Path, typer.Argument(help="Folder of a run.")]) -> None:
-    """Build the report of a run again, from what its folder holds."""
+    """Build the report of a run again, from what its folder holds.
+
+    Examples:
+        memclf report runs/leaf-quick
+    """
     from memclf.report import build
 
     with exit_on_error(OSError):
@@ -142,6 +166,9 @@ def compare_runs(
     Each run fills some recipes, backbones and seeds. The joined tables have all of them, say which run each is from,
     and average over seeds. A run on other data, at another image size or under other conditions than the first is not
     joined, and the reason is shown.
+
+    Examples:
+        memclf compare runs/first runs/second --out comparison
     """
     from memclf.report import compare
 

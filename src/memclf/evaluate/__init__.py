@@ -1,10 +1,13 @@
 """Measuring classifiers that may answer unknown, on one test set or under many conditions."""
 
+from memclf.evaluate.assess import Assessment, assess
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne, controls_of
 from memclf.evaluate.describe import list_versions
+from memclf.evaluate.drift import Drift, measure_drift
 from memclf.evaluate.engine import Watcher, evaluate
 from memclf.evaluate.exhibits import write_exhibits
+from memclf.evaluate.held_out import evaluate_held_out, keep_answered, store_answers
 from memclf.evaluate.metrics import (
     RiskCoverage,
     accuracy,
@@ -17,9 +20,11 @@ from memclf.evaluate.results import Results, difference, summarise
 from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_store
 
 __all__ = [
+    "Assessment",
     "Cases",
     "Condition",
     "Contender",
+    "Drift",
     "Ensemble",
     "Measured",
     "ModelId",
@@ -31,15 +36,20 @@ __all__ = [
     "Store",
     "Watcher",
     "accuracy",
+    "assess",
     "balanced_accuracy",
     "controls_of",
     "coverage",
     "difference",
     "evaluate",
+    "evaluate_held_out",
+    "keep_answered",
     "list_versions",
+    "measure_drift",
     "open_store",
     "risk_coverage",
     "selective_accuracy",
+    "store_answers",
     "summarise",
     "write_exhibits",
 ]

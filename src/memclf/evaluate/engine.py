@@ -9,10 +9,9 @@ import os
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import joblib
 import numpy as np
@@ -21,29 +20,18 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from memclf._numbers import Array
 from memclf._progress import in_words, say
-from memclf.answers import Answers
-from memclf.cases import Cases, Collection, containers
+from memclf.cases import Collection, containers
 from memclf.classifier import MemoryClassifier
-from memclf.evaluate import exhibits, metrics
+from memclf.evaluate import exhibits
 from memclf.evaluate.conditions import Conditions, Make
 from memclf.evaluate.contender import Contender
-from memclf.evaluate.controls import StageOne, labels_of_memories
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
+from memclf.evaluate.grid import Grid
 from memclf.evaluate.kinds import describe_data, has_own_names, kind_of, name_cases
-from memclf.evaluate.store import CLEAN, Condition, Row, Store
+from memclf.evaluate.store import Condition, Row, Store
 from memclf.exceptions import StoreError
-from memclf.routing import Routes
 
 RESULTS = "results.sqlite"
-
-
-@runtime_checkable
-class Routed(Protocol):
-    """A classifier that routes cases to memories before it answers."""
-
-    def route(self, X: Any) -> Routes: ...
-
-    def answers(self, X: Any, routes: Routes | None = None) -> Answers: ...
 
 
 class Watcher(Protocol):
@@ -139,24 +127,21 @@ def evaluate(
     making.check_same(store)
     _put_facts(store, X, contenders, title, study)
     finished = store.finished()
+    todos = {each: [one for one in contenders if (one.name, each) not in finished] for each in making.all}
+    grid = Grid(making, codes, classes, study, {each: todo for each, todo in todos.items() if todo})
     fresh = 0
     for number, condition in enumerate(making.all):
-        todo = [each for each in contenders if (each.name, condition) not in finished]
-        if not todo:
+        if not todos[condition]:
             continue
         if watcher is not None:
             watcher.begins(condition, number, len(making.all))
         spent = time.monotonic() - started
         left = "" if not fresh else f", {in_words(spent / fresh * (len(making.all) - number))} left"
         say(f"condition {number + 1} of {len(making.all)}: {condition}{left}", verbose)
-        # Several classifiers look at the same images: what one computes about them, the others need not.
-        cases = Cases.of(making.make(condition)).remembering()
-        for contender in todo:
-            row, answers, routes = _measured(contender, cases, codes, classes, condition, store, study)
+        for row, answers, routes in grid.measure(condition, store):
             store.add(row, answers, routes)
             if watcher is not None:
                 watcher.finished(row)
-        del cases  # before the next ones are made
         fresh += 1
     if show and store.path is not None and store.path.name == RESULTS:
         _write_exhibits(store.path.parent, store, contenders, X, making, anew=fresh > 0)
@@ -223,63 +208,8 @@ def _write_exhibits(
         )
 
 
-def _measured(
-    contender: Contender, cases: Cases, codes: Array, classes: Array, condition: Condition, store: Store, study: str
-) -> tuple[Row, Array, Array | None]:
-    clf = contender.estimator
-    coded = _Coder(clf, classes)
-    more: dict[str, Any] = {}
-    routes = None
-    if isinstance(clf, Routed):
-        found: Routes = clf.route(cases)
-        routes = found.memory
-        said = coded(clf.answers(cases, found).labels)
-        if isinstance(clf, MemoryClassifier):
-            more["stage1_accuracy"] = metrics.accuracy(codes, coded(labels_of_memories(clf, found)))
-        clean = routes if condition == CLEAN else store.routes(contender.name)
-        if clean is not None:
-            more["routing_stability"] = float(np.mean(routes == clean))
-            more["oracle_accuracy"] = metrics.accuracy(codes, coded(clf.answers(cases, _sent(found, clean)).labels))
-    else:
-        said = coded(clf.predict(cases.data))
-    selective = metrics.selective_accuracy(codes, said)
-    row = Row(
-        study=study,
-        **contender.name._asdict(),
-        **condition._asdict(),
-        n=len(codes),
-        accuracy=metrics.accuracy(codes, said),
-        balanced_accuracy=metrics.balanced_accuracy(codes, said),
-        coverage=metrics.coverage(codes, said),
-        selective_accuracy=None if np.isnan(selective) else selective,
-        **more,
-    )
-    return row, said, routes
-
-
-def _sent(routes: Routes, memory: Array) -> Routes:
-    """The same cases, sent to these memories instead; their strangeness there is not known."""
-    known = memory >= 0
-    nearest = np.where(known, memory, routes.nearest)
-    return replace(routes, memory=memory, nearest=nearest, known=known, familiar=np.ones_like(known), strangeness=None)
-
-
 def _classes(contenders: Sequence[Contender], y: Array) -> Array:
     """All labels that are true or can be answered."""
     # Any object with `predict` may be measured; only scikit-learn's classifiers say which labels they know.
     found = [np.asarray(each.estimator.classes_) for each in contenders if hasattr(each.estimator, "classes_")]
     return np.unique(np.concatenate([np.unique(y), *found]))
-
-
-class _Coder:
-    """Turns answers into positions in the classes; -1 for unknown and for other labels."""
-
-    def __init__(self, clf: Any, classes: Array):
-        self.positions = {label: position for position, label in enumerate(classes.tolist())}
-        owner = clf.memory_classifier if isinstance(clf, StageOne) else clf
-        # A test label may be called as its unknown is, but then it cannot mean that class.
-        if isinstance(owner, MemoryClassifier) and owner.unknown_label_ not in owner.classes_.tolist():
-            self.positions.pop(owner.unknown_label_, None)
-
-    def __call__(self, answers: Any) -> Array:
-        return np.array([self.positions.get(answer, -1) for answer in np.asarray(answers).tolist()], dtype=np.int64)

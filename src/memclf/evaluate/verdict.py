@@ -1,4 +1,4 @@
-"""Which contender to use: one rule, stated here and in docs/studies.md.
+"""Which contender to use: one rule, stated here and in docs/study_runs.md.
 
 1. Take the contender with the highest mean accuracy over the conditions that count, and all those that it is not surely
    better than (the 95 % interval of the paired difference contains 0).

@@ -2,5 +2,6 @@
 
 from memclf.explain.evidence import Evidence
 from memclf.explain.explanation import Explanation, Explanations, explain_answers
+from memclf.explain.rows import AnswerRow, answer_rows, list_rows
 
-__all__ = ["Evidence", "Explanation", "Explanations", "explain_answers"]
+__all__ = ["AnswerRow", "Evidence", "Explanation", "Explanations", "answer_rows", "explain_answers", "list_rows"]

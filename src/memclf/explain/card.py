@@ -21,12 +21,13 @@ max-width:46rem}
 </style>"""
 
 
-def card(item: Any) -> str:
-    """One `Explanation` as a box for a notebook."""
+def card(item: Any, name: str = "") -> str:
+    """One `Explanation` as a box for a notebook; `name` is what the case is called."""
     state = f"<span class='{'yes' if item.known else 'no'}'>{UNMET[find_unmet(item)]}</span>"
     label = "unknown" if item.answered_by == "none" else escape(str(item.answer))
+    called = escape(name or f"case {item.position}")
     lines = [
-        f"<div class='memclf'><b>case {item.position}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
+        f"<div class='memclf'><b>{called}: {label}</b> &nbsp;{state}<br>{escape(item.sentence)}",
         f"<div class='bar'><i style='width:{100 * item.similarity:.1f}%'></i>"
         f"<u style='left:{100 * item.threshold:.1f}%'></u></div>",
         f"<small>similarity {item.similarity:.3f} to memory {item.memory}; the red mark is its threshold</small>",
@@ -36,11 +37,13 @@ def card(item: Any) -> str:
             f"<br><small>runner-up: memory {item.runner_up} (training case {item.runner_up_row}), similarity "
             f"{item.runner_up_similarity:.3f}, margin {item.margin:.3f}</small>"
         )
-    if rows := item.compare_with_memory()[:COLUMNS]:
+    compared = item.compare_with_memory()
+    if rows := compared[:COLUMNS]:
         cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
         lines.append(
             f"<table><tr><td></td><td><small>case</small></td><td><small>memory</small></td></tr>{cells}</table>"
         )
+    lines += [f"<small>and {len(compared) - COLUMNS} more</small>"] if len(compared) > COLUMNS else []
     cells = "".join(
         f"<tr><td>{escape(str(label))}</td><td>{count} in the cluster</td><td>"
         + ("" if item.probabilities is None else f"probability {item.probabilities[label]:.2f}")

@@ -21,7 +21,7 @@ def draw(item: Any, figure: Any = None) -> Any:
     except ImportError as error:
         raise MissingExtraError('pictures need matplotlib: pip install "memclf[report]"') from error
     figure = Figure(figsize=(9, 3.4), layout="constrained") if figure is None else figure
-    pictures = [_image(item.case, item.overlay), _image(item.memory_case, item.overlay)]
+    pictures = [show_image(item.case, item.overlay), show_image(item.memory_case, item.overlay)]
     panels = figure.subplots(1, 4 if pictures[0] is not None else 2)
     title = "unknown" if item.answered_by == "none" else str(item.answer)
     figure.suptitle(f"case {item.position}: {title}", fontweight="bold")
@@ -68,7 +68,7 @@ def _name_answering(item: Any) -> str:
     return f"{item.classifier} and {beside}" if both else item.classifier
 
 
-def _image(case: Any, overlay: Any) -> Any:
+def show_image(case: Any, overlay: Any) -> Any:
     """The case as an image, None if it is none.
 
     An array is an image if it is a batch of one with two or three dimensions more. What an expert feature measured is

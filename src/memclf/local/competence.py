@@ -7,6 +7,7 @@ means is learned from held-out training cases: competence is the share of them t
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -207,7 +208,14 @@ def _is_constant(estimator: Any) -> bool:
 
 
 def fit_detectors(
-    wanted: Detector | None, pool: Pool, stand_in: Any, cases: Cases, y: Array, labels: Array, counted: Array
+    wanted: Detector | None,
+    pool: Pool,
+    stand_in: Any,
+    cases: Cases,
+    y: Array,
+    labels: Array,
+    counted: Array,
+    known: Mapping[int, Any] | None = None,
 ) -> list[Any]:
     """For each memory a detector fitted to the training cases of its classifier, or None.
 
@@ -223,11 +231,13 @@ def fit_detectors(
         The memory that each training case belongs to.
     counted : ndarray
         Rows of the training cases that count.
+    known : mapping or None
+        Detectors that there are already, by the numbers of the memories whose classifiers they belong to.
     """
     if wanted is None:
         return [None] * len(pool.estimators)
-    home, found = pool.trained_with, {}
-    for k in np.unique(home):
+    home, found = pool.trained_with, dict(known or {})
+    for k in (each for each in np.unique(home) if each not in found):
         rows = counted if k == GLOBAL else counted[home[labels[counted]] == k]
         rows = rows if len(rows) >= ENOUGH else counted
         estimator = pool.estimators[int(np.flatnonzero(home == k)[0])]

@@ -5,7 +5,6 @@ The pool receives plain index arrays and does not depend on similarities.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,23 +12,20 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
-from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ParameterGrid
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
-from sklearn.utils.validation import has_fit_parameter
 
 from memclf._numbers import Array, first_largest
 from memclf._progress import track
-from memclf._seeds import seeded
 from memclf.cases import Cases, containers
-from memclf.cases.steps import fit_first_steps, join_steps, repeats_known, rows_before_last, skip_known
-from memclf.exceptions import LocalFitError
-from memclf.local.remedies import LARGER_CLUSTERS, remedy_for_data
-from memclf.protocols import Continues, DecidesFromEmbeddings, Fits, SharesParts, fits_in_parts, gives_probabilities
+from memclf.cases.chunks import Chunks
+from memclf.cases.steps import repeats_known, skip_known
+from memclf.local import one
+from memclf.local.on_chunks import fit_jobs_on_chunks, fit_whole_on_chunks
+from memclf.local.one import Job, fit_one, name_steps
+from memclf.protocols import DecidesFromEmbeddings, Fits, SharesParts, gives_probabilities
 
 STARTS = ("fresh", "global")
 GLOBAL = -1  # in place of a memory's number: the global classifier
@@ -49,11 +45,14 @@ class Pool:
     origins : list of str
         How each classifier came about: "fresh", "global" (started from the global classifier), "constant",
         "merged", "handed to global" or "labels" (a constant that gives the label distribution of the cluster).
+    seeds : ndarray of int or None
+        With which each was fitted; None: left to chance.
     """
 
     estimators: list[Any]
     trained_with: Array
     origins: list[str]
+    seeds: Array | None = None
 
 
 def default_estimator() -> Any:
@@ -99,7 +98,7 @@ def assign(members: list[Array], likeness: Array, least: int) -> Array:
 
 
 def fit_pool(
-    cases: Cases,
+    cases: Cases | Chunks,
     y: Array,
     members: list[Array],
     home: Array,
@@ -112,37 +111,44 @@ def fit_pool(
     rows_of_memories: Array,
     n_jobs: int | None,
     verbose: int | None,
+    known: Mapping[int, tuple[Any, str]] | None = None,
 ) -> Pool:
     """Fit one estimator per memory, on its own cluster and those that joined it.
 
-    Memories whose template is `continued` go on from the global classifier, if they can.
+    Memories whose template is `continued` go on from the global classifier, if they can. Those in `known` have a
+    classifier already: it is given with its origin.
     """
     q = len(members)
-    heads = [k for k in range(q) if home[k] == k]
-    least = min(members, key=len)  # enough to see whether a transformer learns anything
-    sharing = set() if _name_steps(params) else _find_sharing(templates, cases.take(least), y[least])
+    known = {} if known is None else known
+    heads = [k for k in range(q) if home[k] == k and k not in known]
+    if continued is None and any(_shares_backbone(template) for template in templates):
+        raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
     jobs = []
     for k in heads:
-        rows = np.sort(np.concatenate([members[j] for j in range(q) if home[j] == k]))
+        rows = gather_rows(members, home, k)
         own = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
         begin = global_estimator if continued is not None and templates[k] is continued else None
         seed = None if seeds is None else int(seeds[k])
         where = f"memory {k} (row {rows_of_memories[k]} of the training data)"
-        X = cases.take(rows) if id(templates[k]) in sharing else cases.take(rows).given_to(templates[k])
-        jobs.append(delayed(_fit_one)(templates[k], X, y[rows], own, begin, seed, where))
-    if continued is None and any(_shares_backbone(template) for template in templates):
-        raise ValueError("share_backbone=True shares the global classifier's backbone; it needs start='global'")
-    # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
-    # Steps that they share with the similarity are not trained; threads see the one cache of the cases.
-    workers, memory = 1 if _shares(global_estimator) else n_jobs, "sharedmem" if sharing else None
-    run = Parallel(n_jobs=workers, return_as="generator", require=memory)
-    fitted = dict(
-        zip(
-            heads,
-            track(run(jobs), total=len(jobs), what="fitting local classifiers", verbose=verbose),
-            strict=True,
-        )
-    )
+        jobs.append(Job(rows, templates[k], y[rows], own, begin, seed, where))
+    shares = _shares(global_estimator)
+    if isinstance(cases, Chunks):
+        if shares:
+            raise ValueError(
+                "local networks that share a backbone are one object and must be trained in one process; give X in "
+                "memory, or train='all' and share_backbone=False"
+            )
+        done = fit_jobs_on_chunks(cases, jobs, verbose)
+    else:
+        least = min((rows for rows in members if len(rows)), key=len)  # enough to see whether a transformer learns
+        sharing = set() if name_steps(params) else _find_sharing(templates, cases.take(least), y[least])
+        # What several classifiers share must be one object afterwards too, and is not for two threads to train around.
+        # Steps that they share with the similarity are not trained; threads see the one cache of the cases.
+        workers, memory = 1 if shares else n_jobs, "sharedmem" if sharing else None
+        run = Parallel(n_jobs=workers, return_as="generator", require=memory)
+        calls = (delayed(fit_one)(job, _cases_for(job, cases, sharing)) for job in jobs)
+        done = list(track(run(calls), total=len(jobs), what="fitting local classifiers", verbose=verbose))
+    fitted = dict(known) | dict(zip(heads, done, strict=True))
     estimators, origins = [], []
     for k in range(q):
         if home[k] == GLOBAL:
@@ -151,17 +157,22 @@ def fit_pool(
         else:
             estimators.append(fitted[home[k]][0])
             origins.append(fitted[k][1] if home[k] == k else "merged")
-    return Pool(estimators=estimators, trained_with=home, origins=origins)
+    return Pool(estimators=estimators, trained_with=home, origins=origins, seeds=seeds)
+
+
+def gather_rows(members: list[Array], home: Array, k: int) -> Array:
+    """Rows that memory k's classifier learns from: its cluster and those that joined it."""
+    return np.sort(np.concatenate([members[j] for j in range(len(members)) if home[j] == k]))
+
+
+def _cases_for(job: Job, cases: Cases, sharing: set[int]) -> Any:
+    own = cases.take(job.rows)
+    return own if id(job.template) in sharing else own.given_to(job.template)
 
 
 def _find_sharing(templates: list[Any], cases: Cases, y: Array) -> set[int]:
     """Ids of the templates that begin with what has computed rows about the cases already."""
     return {number for number, each in {id(each): each for each in templates}.items() if repeats_known(each, cases, y)}
-
-
-def _name_steps(params: dict[str, Any]) -> bool:
-    """Whether parameters of `fit` may be for other steps of a pipeline than its last."""
-    return bool(params) and (routing_enabled() or any("__" in name for name in params))
 
 
 def _last(estimator: Any) -> Any:
@@ -177,6 +188,15 @@ def _shares(estimator: Any) -> bool:
     """Whether classifiers continued from this one share its backbone."""
     last = _last(estimator)
     return isinstance(last, SharesParts) and (bool(last.share_backbone) or last.train == "head")
+
+
+def fit_whole(
+    estimator: Any, cases: Cases | Chunks, y: Array, rows: Array, params: dict[str, Any], seed: int | None
+) -> Any:
+    """The estimator trained on everything that counts: the global classifier."""
+    if isinstance(cases, Chunks):
+        return fit_whole_on_chunks(estimator, cases, y, rows, params, seed)
+    return one.fit_whole(estimator, cases, y, rows, params, seed)
 
 
 def templates_for(estimator: Any, q: int) -> list[Any]:
@@ -245,80 +265,6 @@ def _no_candidate_gives_probabilities(search: Any) -> bool:
     except (TypeError, ValueError):  # distributions to draw from, or names that `fit` will complain about
         return False
     return all(map(never_gives_probabilities, candidates))
-
-
-def fit_whole(estimator: Any, cases: Cases, y: Array, rows: Array, params: dict[str, Any], seed: int | None) -> Any:
-    """The estimator trained on everything that counts: the global classifier."""
-    if len(rows) < len(y):
-        params = {name: containers.take_if_per_case(value, rows, len(y)) for name, value in params.items()}
-        cases, y = cases.take(rows), y[rows]
-    try:
-        X = cases.given_to(estimator) if _name_steps(params) else cases
-        return _fitted(seeded(clone(estimator), seed), X, y, params)
-    except (TypeError, ValueError) as error:
-        if remedy := remedy_for_data(cases.data, error):
-            error.add_note(f"{type(estimator).__name__} failed on all {len(y)} cases. {remedy}")
-        raise
-
-
-def _fit_one(
-    template: Any, X: Any, y: Array, params: dict[str, Any], begin: Any, seed: int | None, where: str
-) -> tuple[Any, str]:
-    classes = np.unique(y)
-    if len(classes) == 1:
-        return constant(classes[0]), "constant"
-    try:
-        if begin is not None:
-            local = _continued(begin, X, y, params, seed)
-            if local is not None:
-                return local, "global"
-        local = _fitted(seeded(clone(template), seed), X, y, params)
-        rest, first = skip_known(local, Cases.of(X).take(np.array([0])))
-        rest.predict(first)  # some fail here only, as neighbours with too few cases
-        return local, "fresh"
-    except Exception as error:
-        counts = ", ".join(f"{c!r}: {int((y == c).sum())}" for c in np.unique(y).tolist())
-        remedy = remedy_for_data(Cases.of(X).data, error) or LARGER_CLUSTERS
-        raise LocalFitError(
-            f"{type(template).__name__} failed on the cluster of {where}, {len(y)} cases, classes {{{counts}}}: "
-            f"{type(error).__name__}: {str(error).rstrip('. ')}. {remedy}"
-        ) from error
-
-
-def constant(label: Any) -> Any:
-    """Answers one class, always. Nothing is trained."""
-    return DummyClassifier(strategy="most_frequent").fit(np.zeros((1, 1)), np.array([label]))
-
-
-def _fitted(estimator: Any, X: Any, y: Array, params: dict[str, Any]) -> Any:
-    if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight") and not routing_enabled():
-        if not isinstance(estimator, Pipeline):
-            raise TypeError(f"{type(estimator).__name__} does not take sample_weight")
-        last = estimator.steps[-1][0]
-        params = {f"{last}__{name}": value for name, value in params.items()}
-    steps, rest, X = fit_first_steps(estimator, X, y) if isinstance(X, Cases) else ([], estimator, X)
-    return join_steps(steps, rest.fit(X, y, **params))
-
-
-def _continued(begin: Any, X: Any, y: Array, params: dict[str, Any], seed: int | None) -> Any:
-    """A copy of the global classifier, trained further on the cluster; None if it cannot be."""
-    if isinstance(begin, Continues):  # it has its own method, as networks do
-        return begin.continued(X, y, seed=seed, **params)
-    if isinstance(begin, Pipeline):  # its last step goes on, on what the steps before it make of the cases
-        last = _continued(begin[-1], rows_before_last(begin, Cases.of(X)), y, params, seed)
-        return None if last is None else Pipeline([*begin.steps[:-1], (begin.steps[-1][0], last)])
-    settings = begin.get_params(deep=False)
-    local = copy.deepcopy(begin)
-    if "warm_start" in settings and np.array_equal(np.unique(y), begin.classes_):
-        more = {}
-        if "n_estimators" in settings:  # as many trees again, grown on the cluster
-            more["n_estimators"] = 2 * settings["n_estimators"]
-        elif isinstance(begin, HistGradientBoostingClassifier):
-            more["max_iter"] = 2 * settings["max_iter"]
-        return local.set_params(warm_start=True, **more).fit(X, y, **params)
-    if fits_in_parts(local):
-        return local.partial_fit(X, y, **params)
-    return None
 
 
 def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Array, classes: Array) -> Array:

@@ -15,19 +15,23 @@ witnesses would look too good.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from memclf._numbers import Array, first_largest, reaches, rounding
 from memclf._progress import track
-from memclf.cases import distinct
+from memclf.cases import containers, distinct
 from memclf.memory import cover as covers
+from memclf.memory import passes
 from memclf.memory.blocks import Assigned, Blocks, sample_size
 from memclf.memory.exact import ExactSearch, default_swaps
+from memclf.memory.passes import Witnesses, by_cluster, largest
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Batch, Population
-from memclf.memory.wide_cover import wide_cover
+from memclf.memory.wide_cover import find_stand_ins, wide_cover
+from memclf.memory.wishes import NONE, Places, find_places
 
 GREEDY_SAMPLE = 4_000  # cases of the first cover
 FEW_WITNESSES, MANY_WITNESSES = 48, 1024  # of a cluster, for all its cases and for the best of them
@@ -50,6 +54,7 @@ class BatchSearch:
         enforce: bool,
         max_swaps: int | None,
         rng: np.random.Generator,
+        places: Places | None = None,
     ):
         self.blocks = blocks
         self.weights = weights
@@ -59,14 +64,17 @@ class BatchSearch:
         self.max_swaps = max_swaps
         self.rng = rng
         self.population = population
-        self.memories = np.zeros(0, dtype=np.intp)
+        self.places = Places.none(blocks.n) if places is None else places  # by rows
+        self.excused = NONE  # rows of cases that no allowed case covers
+        self.memories = NONE  # the pinned ones first
         self.found: Any = None
         self.objectives: list[float] = []
         self.n_candidates = 0
-        self._is_first: Array | None = None
-        if len(self.population) < blocks.n:
-            self._is_first = np.zeros(blocks.n, dtype=bool)
-            self._is_first[self.population.rows] = True
+        may = population.mask(blocks.n)
+        if not self.places.allowed.all():
+            may = self.places.allowed if may is None else may & self.places.allowed
+        self._may = blocks.split(may)  # of every case whether it may be a memory
+        self._weights = blocks.split(None if (weights == 1).all() else weights)
 
     def run(self, verbose: int | None = None) -> MemorySearchResult:
         """Choose the memories, and judge them by all cases."""
@@ -83,16 +91,19 @@ class BatchSearch:
     def _start(self) -> None:
         if self.n_memories is None or self.enforce:
             q = self.n_memories
-            memories = wide_cover(self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng)
+            memories, self.excused = wide_cover(
+                self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng, self.places
+            )
             self.memories = memories if q is None else self._fill(memories[:q], q)
         else:
             batch = self.population.draw(self._size(self.n_memories), self.rng)
-            search, rows = self._on(batch, np.zeros(0, dtype=np.intp), self.n_memories)
+            search, rows = self._on(batch, self.places.given, self.n_memories)
+            search.places = self.places.restrict(rows)
             found, history = search.run(1, self.rng, 0)
             self._count(search, history[0])
             self.memories = rows[found]
-        self.found = self.blocks.assign(self.memories)
-        self.objectives = [self._objective(self.found)]
+        self.found = self._assign(self.memories)
+        self.objectives = [self.found.objective]
 
     def _swap(self) -> Array:
         """Candidates of every cluster, and others, in place of every memory, judged by a new batch."""
@@ -102,9 +113,7 @@ class BatchSearch:
         batch = self.population.draw(self._size(q), self.rng)
         candidates = np.concatenate([rows for rows, _ in self._candidates(self._by_cluster(batch))])
         search, rows = self._on(batch, np.union1d(candidates, self.memories), q)
-        places = np.argsort(rows)
-        start = places[np.searchsorted(rows, self.memories, sorter=places)]
-        found, record = search.improve(start, self.rng, swaps=True)
+        found, record = search.improve(find_places(rows, self.memories), self.rng, swaps=True)
         self._count(search, record)
         return rows[found]
 
@@ -112,11 +121,15 @@ class BatchSearch:
         """For each cluster the case that is the best memory for its witnesses."""
         size = min(MANY_WITNESSES * len(self.memories), MOST_WITNESSES)
         witnesses = self._by_cluster(self.population.draw(size, self.rng))
+        candidates = [
+            np.append(self.memories[k], np.setdiff1d(rows, self.memories[k])) if len(rows) else rows
+            for k, (rows, _) in enumerate(self._candidates(witnesses))
+        ]
+        cases, seen = self._described(candidates), self._described([each.rows for each in witnesses])
         moved = self.memories.copy()
-        for k, (rows, _) in enumerate(self._candidates(witnesses)):
-            if len(rows):
-                rows = np.append(self.memories[k], np.setdiff1d(rows, self.memories[k]))
-                worth = self._worth(self.blocks.take(rows), rows, self.blocks.take(witnesses[k].rows), witnesses[k])
+        for k, rows in enumerate(candidates):
+            if len(rows) and k >= len(self.places.pinned):
+                worth = passes.measure_worth(self.blocks.similarity, cases[k], rows, seen[k], witnesses[k])
                 self.blocks.n_evaluations += len(rows) * len(witnesses[k].rows)
                 self.n_candidates += len(rows)
                 moved[k] = rows[first_largest(worth)]
@@ -126,25 +139,23 @@ class BatchSearch:
         """Take these memories if they are better for all cases; returns whether by much."""
         if np.array_equal(memories, self.memories):
             return False
-        found = self.blocks.assign(memories)
+        found = self._assign(memories)
         if self.enforce:
             memories, found = self._keep_covered(memories, found)
-        objective = self._objective(found)
-        gain = objective - self.objectives[-1]
+        gain = found.objective - self.objectives[-1]
         if gain <= rounding(self.weights):
             return False
         self.memories, self.found = memories, found
-        self.objectives.append(objective)
-        return bool(gain > SMALL_GAIN * (self.weights.sum() - objective))
+        self.objectives.append(found.objective)
+        return bool(gain > SMALL_GAIN * (self.weights.sum() - found.objective))
 
     def _keep_covered(self, memories: Array, found: Assigned) -> tuple[Array, Assigned]:
         """Take back the moves that leave cases uncovered, until as many are covered as before."""
         memories = memories.copy()
-        before = self._uncovered(self.found)
-        while len(bare := np.setdiff1d(self._uncovered(found), before)):
-            back = np.unique(self.found.near[bare])
+        while len(bare := np.setdiff1d(found.uncovered, self.found.uncovered)):
+            back = np.unique(self.blocks.look_up(self.found.kept, bare).near)
             memories[back] = self.memories[back]
-            found = self.blocks.assign(memories)
+            found = self._assign(memories)
         return memories, found
 
     # ------------------------------------------------------------------------------------------------------- parts
@@ -163,94 +174,88 @@ class BatchSearch:
         order = distinct(self.blocks.take(rows))[0]  # depends on the descriptions alone
         columns = self.blocks.columns(rows[order])
         swaps = default_swaps(columns, q) if self.max_swaps is None else self.max_swaps
-        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps), rows[order]
+        places = self.places.without_start.restrict(rows[order])
+        return ExactSearch(columns, weights[order], self.threshold, q, "random", False, swaps, places), rows[order]
 
     def _fill(self, memories: Array, q: int) -> Array:
         """As many memories more as are missing."""
         batch = self.population.draw(self._size(q), self.rng)
         search, rows = self._on(batch, memories, q)
         given = np.flatnonzero(np.isin(rows, memories))
-        found = covers.spread(search.columns, q, search.weights, self.rng, given=given)
+        pinned = search.places.pinned
+        given = np.concatenate([pinned, given[~np.isin(given, pinned)]])
+        found = covers.spread(search.columns, q, search.weights, self.rng, given, search.places.allowed)
         self.blocks.n_evaluations += search.columns.n_evaluations
         return rows[found]
 
-    def _by_cluster(self, batch: Batch) -> list[Batch]:
-        places = by_cluster(self.found.near[batch.rows], len(self.memories))
-        return [Batch(batch.rows[some], batch.weights[some]) for some in places]
+    def _by_cluster(self, batch: Batch) -> list[Witnesses]:
+        found = self.blocks.look_up(self.found.kept, batch.rows)
+        places = by_cluster(found.near, len(self.memories))
+        return [Witnesses(batch.rows[some], batch.weights[some], found.next[some]) for some in places]
 
-    def _candidates(self, witnesses: list[Batch]) -> list[tuple[Array, Array]]:
+    def _candidates(self, witnesses: list[Witnesses]) -> list[tuple[Array, Array]]:
         """Of each cluster the cases that are best for a few of its witnesses, and how good they are.
 
         All cases are looked at in one pass over the blocks.
         """
         q = len(self.memories)
-        few = [Batch(each.rows[:FEW_WITNESSES], each.weights[:FEW_WITNESSES]) for each in witnesses]
-        described = [self.blocks.take(each.rows) if len(each.rows) else None for each in few]
-
-        def work(part: slice, Z: Any) -> list[tuple[int, Array, Array]]:
-            near = self.found.near[part]
-            near = near if self._is_first is None else np.where(self._is_first[part], near, q)
-            kept = []
-            for k, members in enumerate(by_cluster(near, q)):
-                if len(members) and described[k] is not None:
-                    rows = members + part.start
-                    worth = self._worth(self.blocks.pick(Z, members), rows, described[k], few[k])
-                    best = largest(worth, CANDIDATES)
-                    kept.append((k, rows[best], worth[best]))
-            return kept
-
+        few = [each.first(FEW_WITNESSES) for each in witnesses]
+        described = self._described([each.rows for each in few])
+        work = partial(passes.judge_members, self.blocks.similarity, few, described, CANDIDATES)
+        told = self.blocks.map(work, self.found.kept, self._may)
         rows: list[list[Array]] = [[np.zeros(0, dtype=np.intp)] for _ in range(q)]
         worth: list[list[Array]] = [[np.zeros(0)] for _ in range(q)]
-        for k, some, values in (each for block in self.blocks.map(work) for each in block):
+        for k, some, values in (each for block in told for each in block):
             rows[k].append(some)
             worth[k].append(values)
-        sizes = np.bincount(self.found.near, minlength=q)
-        self.blocks.n_evaluations += int(sizes @ [len(each.rows) for each in few])
+        self.blocks.n_evaluations += int(self.found.sizes @ [len(each.rows) for each in few])
         best = []
         for some, values in zip(map(np.concatenate, rows), map(np.concatenate, worth), strict=True):
             chosen = largest(values, CANDIDATES)
             best.append((some[chosen], values[chosen]))
         return best
 
-    def _worth(self, cases: Any, rows: Array, Z: Any, witnesses: Batch) -> Array:
-        """Mean similarity of the witnesses with each case in place of their memory; none is its own."""
-        served = self.blocks.compare(cases, Z, rows, witnesses.rows)
-        served = np.maximum(served, self.found.next[witnesses.rows])
-        itself = rows[:, None] == witnesses.rows
-        served[itself] = 0.0
-        left = witnesses.weights.sum() - itself @ witnesses.weights
-        return np.asarray(served @ witnesses.weights / np.maximum(left, np.finfo(float).tiny))
+    def _described(self, groups: list[Array]) -> list[Any]:
+        """The descriptions of several groups of cases, None where there are none; read in one go."""
+        Z = self.blocks.take(np.concatenate(groups))
+        ends = np.cumsum([len(rows) for rows in groups])
+        parts = [np.arange(end - len(rows), end) for rows, end in zip(groups, ends, strict=True)]
+        return [containers.take(Z, part) if len(part) else None for part in parts]
+
+    def _assign(self, memories: Array) -> Assigned:
+        return self.blocks.assign(memories, self._weights, self.threshold if self.enforce else None)
 
     def _count(self, search: ExactSearch, record: Round) -> None:
         self.blocks.n_evaluations += search.columns.n_evaluations
         self.n_candidates += record.n_candidates
 
-    def _objective(self, found: Assigned) -> float:
-        return float(found.best @ self.weights)
-
-    def _uncovered(self, found: Assigned) -> Array:
-        return np.flatnonzero(~reaches(found.best, self.threshold) & (self.weights > 0))
+    def list_excused(self, uncovered: Array) -> Array:
+        """Which of the uncovered cases, twins included, no allowed case covers."""
+        if not len(self.excused):
+            return NONE
+        others = uncovered[~self.places.allowed[uncovered]]
+        return find_stand_ins(self.blocks, others, self.places.allowed, self.threshold)[1]
 
     def _result(self) -> MemorySearchResult:
-        """Memories that stand for most cases first."""
+        """The pinned memories, then the others, those that stand for most cases first."""
         q, found = len(self.memories), self.found
-        stands_for = np.bincount(found.near, self.weights, q)
-        order = np.lexsort((self.memories, -np.round(stands_for / rounding(self.weights))))
+        order = np.lexsort((self.memories, -np.round(found.stands_for / rounding(self.weights))))
+        pinned = np.arange(len(self.places.pinned))
+        order = np.concatenate([pinned, order[~np.isin(order, pinned)]])
         memories = self.memories[order]
-        if not found.tied:
-            number = np.empty(q, dtype=np.intp)
-            number[order] = np.arange(q)
-            labels = number[found.near]
-        else:  # among equals the memory with the smallest number wins
-            found = self.blocks.assign(memories)
-            labels = found.near.astype(np.intp)
-        uncovered = self._uncovered(found)
+        number = np.empty(q, dtype=np.intp)
+        number[order] = np.arange(q)
+        if found.tied:  # among equals the memory with the smallest number wins
+            found, number = self._assign(memories), np.arange(q)
+        every = self.blocks.collect(found.kept)
+        labels = number[every.near]
+        uncovered = np.flatnonzero(~reaches(every.best, self.threshold) & (self.weights > 0))
         batch = self.population.draw(self._size(q), self.rng)
         return MemorySearchResult(
             indices=memories,
             labels=labels,
-            similarity=found.best,
-            objective=self._objective(found),
+            similarity=every.best,
+            objective=found.objective,
             coverage=1 - len(uncovered) / np.count_nonzero(self.weights),
             uncovered=uncovered,
             history=(
@@ -267,17 +272,5 @@ class BatchSearch:
             n_distinct=len(self.population),
             threshold=self.threshold,
             way="batches",
-            standard_error=batch.standard_error(found.best[batch.rows]),
+            standard_error=batch.standard_error(every.best[batch.rows]),
         )
-
-
-def by_cluster(near: Array, q: int) -> list[Array]:
-    """The positions of each cluster's cases, in their order."""
-    order = np.argsort(near, kind="stable")
-    ends = np.searchsorted(near[order], np.arange(q + 1))
-    return [order[ends[k] : ends[k + 1]] for k in range(q)]
-
-
-def largest(values: Array, size: int) -> Array:
-    """Positions of the largest values, in no order."""
-    return np.arange(len(values)) if len(values) <= size else np.argpartition(-values, size)[:size]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from math import fsum
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from memclf._numbers import TOLERANCE, Array, TwoBest
+from memclf._numbers import Array
 from memclf._threads import count_threads
-from memclf.cases import containers
-from memclf.cases.distinct import content_keys
+from memclf.cases import containers, distinct
+from memclf.memory import passes
 from memclf.memory.budget import ASSUMED_MEMORIES, rows_within
 from memclf.memory.columns import Columns
-from memclf.similarity.base import compared, is_lawful, nearest_two
+from memclf.memory.passes import Located
+from memclf.similarity.base import is_lawful
 
 ROWS = 2**16  # rows of a block at most
 BLOCK_BYTES = 2**24  # of the cases in a block
@@ -23,16 +26,19 @@ SAMPLE, SAMPLE_OF_A_FUNCTION = 20_000, 2_000  # cases of the first search among 
 PER_MEMORY = 40  # the same for each memory, where there are many
 
 Result = TypeVar("Result")
+Kept = Any  # what stays with the blocks, one entry per block: a list here, elsewhere what stands for one
 
 
-@dataclass
+@dataclass(frozen=True)
 class Assigned:
-    """For every case its memory, and how similar it is to it and to the next best."""
+    """Which memory every case belongs to, kept with the blocks, and sums over all cases."""
 
-    near: Array
-    best: Array
-    next: Array
-    tied: bool = False  # whether a case is equally similar to two memories
+    kept: Kept
+    objective: float
+    stands_for: Array
+    sizes: Array
+    uncovered: Array
+    tied: bool
 
 
 class Blocks:
@@ -84,56 +90,79 @@ class Blocks:
         back[order] = np.arange(len(order))
         return containers.take(found, back)
 
-    def map(self, work: Callable[[slice, Any], Result]) -> list[Result]:
-        """``work(part, descriptions)`` of every block, in their order, by several threads."""
-        parts = list(containers.chunks(self.n, self.rows))
+    @property
+    def parts(self) -> list[slice]:
+        """The rows of each block."""
+        return list(containers.chunks(self.n, self.rows))
+
+    def map(self, work: Callable[..., Result], *kept: Kept) -> list[Result]:
+        """``work(part, descriptions, ...)`` of every block, in their order, by several threads.
+
+        `kept` are what stays with the blocks, or None; `work` gets what belongs to its block. It must be a function
+        of a module, or a `partial` of one.
+        """
+        parts = self.parts
+        own: list[tuple[Any, ...]] = [
+            tuple(None if each is None else each[i] for each in kept) for i in range(len(parts))
+        ]
         if self.n_jobs == 1 or len(parts) == 1:
-            return [work(part, self.read(part)) for part in parts]
+            return [work(part, self.read(part), *mine) for part, mine in zip(parts, own, strict=True)]
         run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-        return list(run(delayed(lambda part: work(part, self.read(part)))(part) for part in parts))
+        jobs = (delayed(self._on_block)(work, part, mine) for part, mine in zip(parts, own, strict=True))
+        return list(run(jobs))
+
+    def _on_block(self, work: Callable[..., Result], part: slice, own: tuple[Any, ...]) -> Result:
+        return work(part, self.read(part), *own)
+
+    def keep(self, work: Callable[..., tuple[Any, Result]], *kept: Kept) -> tuple[Kept, list[Result]]:
+        """The same for work that gives two results: the first stays with its block."""
+        found = self.map(work, *kept)
+        return [each[0] for each in found], [each[1] for each in found]
+
+    def split(self, values: Array | None) -> Kept:
+        """One value per case, to stay with the blocks; None stays None."""
+        return None if values is None else [values[part] for part in self.parts]
+
+    def look_up(self, kept: Kept, rows: Array) -> Located:
+        """What was located for the cases at these rows."""
+        block, position = np.divmod(rows, self.rows)
+        found = [np.empty(len(rows), dtype=each.dtype) for each in kept[0]]
+        for number in np.unique(block):
+            here = block == number
+            for out, values in zip(found, kept[number], strict=True):
+                out[here] = values[position[here]]
+        return Located(*found)
+
+    def collect(self, kept: Kept) -> Located:
+        """What was located for all cases."""
+        return Located(*(np.concatenate(each) for each in zip(*kept, strict=True)))
 
     def columns(self, rows: Array) -> Columns:
         """Some of the cases as the search among few cases takes them."""
         return Columns(self.similarity, self.take(rows), rows)
 
-    def pick(self, Z: Any, positions: Array) -> Any:
-        """Some of the descriptions of a block."""
-        return containers.take(Z, positions)
+    def assign(self, memories: Array, weights: Kept = None, threshold: float | None = None) -> Assigned:
+        """For every case the most similar of these memories, in one exact pass.
 
-    def compare(self, A: Any, B: Any, rows: Array, columns: Array) -> Array:
-        """Similarities of descriptions of the cases in these rows."""
-        return compared(self.similarity, A, B, rows, columns)
-
-    def nearest(self, A: Any, B: Any, rows: Array, columns: Array) -> TwoBest:
-        """The two most similar in `A` to each in `B`."""
-        return nearest_two(self.similarity, A, B, rows, columns)
-
-    def assign(self, memories: Array) -> Assigned:
-        """For every case the most similar of these memories, in one exact pass."""
-        M = self.take(memories)
-        found = Assigned(np.empty(self.n, dtype=np.int32), np.empty(self.n), np.empty(self.n, dtype=np.float32))
-
-        def work(part: slice, Z: Any) -> bool:
-            two = self.nearest(M, Z, memories, np.arange(part.start, part.stop))
-            found.near[part], found.best[part], found.next[part] = two.near, two.best, two.next
-            return bool((two.best - two.next <= TOLERANCE).any())
-
-        found.tied = any(self.map(work))
+        With a threshold, the rows of the cases that do not reach it are found as well.
+        """
+        work = partial(passes.assign, self.similarity, self.take(memories), memories, threshold)
+        kept, sums = self.keep(work, weights)
         self.n_evaluations += self.n * len(memories)
-        return found
+        objective, stands_for, sizes, uncovered, tied = zip(*sums, strict=True)
+        totals = np.sum(stands_for, axis=0), np.sum(sizes, axis=0), np.concatenate(uncovered)
+        return Assigned(kept, fsum(objective), *totals, any(tied))
 
     def keys(self) -> Array | None:
         """A number per case that equal descriptions share; None if they are not numbers."""
-        one = self.read(slice(0, 1))
+        one = self.take(np.zeros(1, dtype=np.intp))
         if not isinstance(one, np.ndarray) or one.dtype.kind not in "fiub":
             return None
-        keys = np.empty(self.n, dtype=np.uint64)
+        return np.concatenate(self.map(passes.find_keys))
 
-        def work(part: slice, Z: Any) -> None:
-            keys[part] = content_keys(Z)
-
-        self.map(work)
-        return keys
+    def distinct(self, rows: Array) -> tuple[Array, Array]:
+        """Of descriptions that are no numbers the first of each kind among `rows`, and the groups."""
+        return distinct(containers.take(self.data, rows))
 
     def keep_within(self, max_memory: Any, n_memories: int | None) -> None:
         """Make blocks so small that a search stays within the budget, or say the least that works."""
@@ -144,19 +173,19 @@ class Blocks:
 
     def check_finite(self, hint: str) -> None:
         """Raise an error that names the first row with NaN or infinity in rows of numbers."""
-
-        def work(part: slice, Z: Any) -> None:
-            if Z.dtype.kind == "f" and not np.isfinite(Z.sum()) and not np.isfinite(Z).all():
-                row, column = (int(each[0]) for each in np.nonzero(~np.isfinite(Z)))
-                raise ValueError(
-                    f"X contains {Z[row, column]} in row {part.start + row}, column {column}, but all numbers must be "
-                    f"finite. {hint}"
-                )
-
-        self.map(work)
+        self.map(partial(_check_finite, hint))
 
     def _described(self, block: Any) -> Any:
         return block if self._describe is None else self._describe(block)
+
+
+def _check_finite(hint: str, part: slice, Z: Array) -> None:
+    if (bad := containers.find_infinite(Z)) is not None:
+        row, column = bad
+        raise ValueError(
+            f"X contains {Z[row, column]} in row {part.start + row}, column {column}, but all numbers must be "
+            f"finite. {hint}"
+        )
 
 
 def block_rows(data: Any) -> int:

@@ -1,6 +1,7 @@
 """First memories: enough that every case is within the threshold of one (Algorithm 2).
 
-Each function returns positions of memories. `spread` and `greedy_spread` are for a fixed number of memories.
+Each function returns positions of memories, those that are given first. `spread` and `greedy_spread` are for a fixed
+number of memories. Only `allowed` cases become memories; a cover need not cover those that no allowed case covers.
 """
 
 from __future__ import annotations
@@ -12,28 +13,61 @@ import numpy as np
 from memclf._numbers import Array, first_largest, reaches, rounding
 from memclf.cases import containers
 from memclf.memory.columns import BLOCK, Columns
+from memclf.memory.wishes import Places
 
 TRIES = 4  # candidates per step of `spread`, as in greedy k-means++
 
 
-def random_cover(columns: Columns, threshold: float, rng: np.random.Generator) -> Array:
+def find_uncoverable(columns: Columns, threshold: float, allowed: Array) -> Array:
+    """Positions of the cases that no allowed case covers. An allowed one covers itself."""
+    others, candidates = np.flatnonzero(~allowed), np.flatnonzero(allowed)
+    best = np.zeros(len(others))
+    for part in containers.chunks(len(candidates) if len(others) else 0, max(1, BLOCK // max(1, len(others)))):
+        best = np.maximum(best, columns.compare(candidates[part], others).max(axis=0))
+    return others[~reaches(best, threshold)]
+
+
+def random_cover(
+    columns: Columns,
+    threshold: float,
+    rng: np.random.Generator,
+    places: Places | None = None,
+    excused: Array | None = None,
+) -> Array:
     """Add a random uncovered case to the memories, until every case is covered.
 
     The memory itself always counts as covered, so this ends for any threshold (spec, A8). Memories that the
     later ones have made superfluous are dropped.
     """
-    memories, covers = draw_cover(columns, threshold, rng)
-    return _needed(memories, covers, columns.n)
+    places = Places.none(columns.n) if places is None else places
+    memories, covers = draw_cover(columns, threshold, rng, places, excused)
+    return _needed(memories, covers, columns.n, len(places.given))
 
 
-def draw_cover(columns: Columns, threshold: float, rng: np.random.Generator) -> tuple[Array, list[Array]]:
+def draw_cover(
+    columns: Columns,
+    threshold: float,
+    rng: np.random.Generator,
+    places: Places | None = None,
+    excused: Array | None = None,
+) -> tuple[Array, list[Array]]:
     """The same with all memories that were drawn, and for each the cases that it covers."""
+    places = Places.none(columns.n) if places is None else places
     memories: list[int] = []
     covers: list[Array] = []
     uncovered = np.ones(columns.n, dtype=bool)
-    while uncovered.any():
-        left = np.flatnonzero(uncovered)
-        position = int(left[rng.integers(len(left))])
+    given = places.given.tolist()
+    if excused is not None:
+        uncovered[excused] = False
+    while given or uncovered.any():
+        if given:
+            position = given.pop(0)
+        else:
+            left = np.flatnonzero(uncovered)
+            position = int(left[rng.integers(len(left))])
+            if not places.allowed[position]:
+                uncovered[position] = False
+                position = _draw_stand_in(columns, position, threshold, places.allowed, rng)
         column = columns.block(np.array([position]))[0]
         columns.own(position, column[position], threshold)
         covered = reaches(column, threshold)
@@ -44,20 +78,29 @@ def draw_cover(columns: Columns, threshold: float, rng: np.random.Generator) -> 
     return np.array(memories), covers
 
 
-def _needed(memories: Array, covers: list[Array], n: int) -> Array:
-    """The memories without those whose cases others cover; the smallest covers go first."""
+def _draw_stand_in(columns: Columns, position: int, threshold: float, allowed: Array, rng: np.random.Generator) -> int:
+    """A random allowed case that covers a case that is not allowed."""
+    candidates = np.flatnonzero(allowed)
+    able = candidates[reaches(columns.compare(candidates, np.array([position]))[:, 0], threshold)]
+    return int(able[rng.integers(len(able))])
+
+
+def _needed(memories: Array, covers: list[Array], n: int, n_given: int) -> Array:
+    """The given memories and those that are needed beside them; the smallest covers go first."""
     times = np.zeros(n, dtype=np.intp)
     for covered in covers:
         times[covered] += 1
     keep = np.ones(len(memories), dtype=bool)
     for k in np.argsort([len(covered) for covered in covers], kind="stable"):
-        if (times[covers[k]] > 1).all():
+        if k >= n_given and (times[covers[k]] > 1).all():
             times[covers[k]] -= 1
             keep[k] = False
     return memories[keep]
 
 
-def greedy_cover(columns: Columns, threshold: float, weights: Array) -> Array:
+def greedy_cover(
+    columns: Columns, threshold: float, weights: Array, places: Places | None = None, excused: Array | None = None
+) -> Array:
     """Add the case that covers most uncovered cases to the memories, until all are covered.
 
     Compares all pairs about twice (never held together), and reaches the threshold with fewer memories.
@@ -77,11 +120,15 @@ def greedy_cover(columns: Columns, threshold: float, weights: Array) -> Array:
         return left, bool(left.any())
 
     covers: list[Array] = []
-    memories = _greedy(columns, weights, np.ones(columns.n), worth, absorb)
-    return _needed(memories, covers, columns.n)
+    places = Places.none(columns.n) if places is None else places
+    uncovered = np.ones(columns.n)
+    if excused is not None:
+        uncovered[excused] = 0.0
+    memories = _greedy(columns, weights, uncovered, worth, absorb, places)
+    return _needed(memories, covers, columns.n, len(places.given))
 
 
-def greedy_spread(columns: Columns, n_memories: int, weights: Array) -> Array:
+def greedy_spread(columns: Columns, n_memories: int, weights: Array, places: Places | None = None) -> Array:
     """Add the case that raises the objective most, `n_memories` times (PAM's BUILD)."""
     count = 0
 
@@ -93,7 +140,8 @@ def greedy_spread(columns: Columns, n_memories: int, weights: Array) -> Array:
         count += 1
         return np.maximum(best, columns.block(np.array([position]))[0]), count < n_memories
 
-    return _greedy(columns, weights, np.zeros(columns.n), worth, absorb)
+    places = Places.none(columns.n) if places is None else places
+    return _greedy(columns, weights, np.zeros(columns.n), worth, absorb, places)
 
 
 def _greedy(
@@ -102,6 +150,7 @@ def _greedy(
     state: Array,
     worth: Callable[[Array, Array], Array],
     absorb: Callable[[int, Array], tuple[Array, bool]],
+    places: Places,
 ) -> Array:
     """Take the candidate of largest total worth, again and again.
 
@@ -109,9 +158,14 @@ def _greedy(
     the cases whose state has changed are looked at anew, which happens to a covered case just once.
     """
     everyone = np.arange(columns.n)
+    memories: list[int] = places.given.tolist()
+    more = bool(places.allowed.any())
+    for position in memories:
+        state, more = absorb(position, state)
+    if not more:
+        return np.array(memories, dtype=np.intp)
     gain = np.concatenate([worth(block, state) @ weights for _, block in columns.blocks(everyone)])
-    memories: list[int] = []
-    more = True
+    gain[memories], gain[~places.allowed] = -np.inf, -np.inf
     while more:
         position = first_largest(gain, rounding(weights))
         memories.append(position)
@@ -126,17 +180,22 @@ def _greedy(
 
 
 def spread(
-    columns: Columns, n_memories: int, weights: Array, rng: np.random.Generator, given: Array | None = None
+    columns: Columns,
+    n_memories: int,
+    weights: Array,
+    rng: np.random.Generator,
+    given: Array | None = None,
+    allowed: Array | None = None,
 ) -> Array:
     """Draw `n_memories` cases, those that are less similar to memories with more probability."""
     memories = [] if given is None else [int(position) for position in given]
     best = columns.block(np.array(memories)).max(axis=0) if memories else np.zeros(columns.n)
     while len(memories) < n_memories:
-        chance = weights * (1 - best)
-        chance[memories] = 0.0
+        closed = np.zeros(columns.n, dtype=bool) if allowed is None else ~allowed
+        closed[memories] = True
+        chance = np.where(closed, 0.0, weights * (1 - best))
         if not chance.sum() > 0:  # everything is fully represented already: any further case will do
-            chance = np.ones(columns.n)
-            chance[memories] = 0.0
+            chance = np.where(closed, 0.0, 1.0)
         drawn = rng.choice(columns.n, size=TRIES if memories else 1, p=chance / chance.sum())
         block = columns.block(drawn)
         better = np.maximum(block - best, 0.0) @ weights

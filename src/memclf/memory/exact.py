@@ -13,6 +13,7 @@ from memclf.memory.clarans import PAIRS
 from memclf.memory.columns import Columns
 from memclf.memory.result import Round
 from memclf.memory.swap import Exchange
+from memclf.memory.wishes import Places
 
 CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as much as this many columns
 CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
@@ -33,6 +34,8 @@ class ExactSearch:
         cover: str,
         enforce: bool,
         budget: int,
+        places: Places | None = None,
+        excused: Array | None = None,
     ):
         self.columns = columns
         self.weights = weights
@@ -41,6 +44,8 @@ class ExactSearch:
         self.cover = cover
         self.enforce = enforce
         self.budget = budget
+        self.places = Places.none(columns.n) if places is None else places
+        self.excused = excused  # cases that need not be covered
 
     def run(self, n_restarts: int, rng: np.random.Generator, verbose: int | None) -> tuple[Array, list[Round]]:
         """The memories of the best restart, and all restarts.
@@ -51,11 +56,13 @@ class ExactSearch:
         best_key: tuple[float, ...] | None = None
         best = np.array([], dtype=np.intp)
         smallest_gain = rounding(self.weights)
+        places = self.places
         if self.cover == "greedy":
-            start = self._first_memories(rng)
+            start = self._first_memories(rng, places)
         for _ in track(range(n_restarts), total=n_restarts, what="searching memories", verbose=verbose):
             if self.cover == "random":
-                start = self._first_memories(rng)
+                start = self._first_memories(rng, places)
+                places = places.without_start  # for the next restart
             # Swaps keep the number of memories: a start with more of them than the best so far cannot win.
             hopeless = bool(len(best)) and len(start) > len(best)
             memories, record = self.improve(start, rng, swaps=not (hopeless and self.n_memories is None))
@@ -67,28 +74,32 @@ class ExactSearch:
                 best_key, best = key, memories
         return best, history
 
-    def _first_memories(self, rng: np.random.Generator) -> Array:
+    def _first_memories(self, rng: np.random.Generator, places: Places) -> Array:
         columns, q = self.columns, self.n_memories
         if q is not None and not self.enforce:
             if self.cover == "greedy":
-                return covers.greedy_spread(columns, q, self.weights)
-            return covers.spread(columns, q, self.weights, rng)
+                return covers.greedy_spread(columns, q, self.weights, places)
+            return covers.spread(columns, q, self.weights, rng, places.given, places.allowed)
         if self.cover == "greedy":
-            memories = covers.greedy_cover(columns, self.threshold, self.weights)
+            memories = covers.greedy_cover(columns, self.threshold, self.weights, places, self.excused)
         else:
-            memories = covers.random_cover(columns, self.threshold, rng)
+            memories = covers.random_cover(columns, self.threshold, rng, places, self.excused)
         if q is None:
             return memories
-        return covers.spread(columns, q, self.weights, rng, given=memories[:q])
+        return covers.spread(columns, q, self.weights, rng, memories[:q], places.allowed)
 
     def improve(self, start: Array, rng: np.random.Generator, *, swaps: bool) -> tuple[Array, Round]:
-        """Try candidates one after the other in place of all memories, and take every gain."""
-        columns = self.columns
-        exchange = Exchange(start, columns.block(start), self.weights, self.threshold, enforce=self.enforce)
+        """Try candidates one after the other in place of all memories, and take every gain.
+
+        The first of `start` are the pinned memories, which stay.
+        """
+        columns, pinned = self.columns, len(self.places.pinned)
+        block = columns.block(start)
+        exchange = Exchange(start, block, self.weights, self.threshold, enforce=self.enforce, n_pinned=pinned)
         first = exchange.objective
         objectives: list[float] = []
         judged = 0
-        if swaps and self.budget and exchange.q < columns.n:
+        if swaps and self.budget and pinned < exchange.q < columns.n:
             others = _shuffled_forever(columns.n, rng)
             share = min(columns.n, max(columns.batch, self.budget // 4))
             spent = failed = 0
@@ -143,7 +154,7 @@ class ExactSearch:
 
     def _judge(self, exchange: Exchange, candidates: Array, objectives: list[float]) -> int:
         """Swap in each candidate that raises the objective, in the place where it raises it most."""
-        candidates = candidates[~np.isin(candidates, exchange.memories)]
+        candidates = candidates[self.places.allowed[candidates] & ~np.isin(candidates, exchange.memories)]
         for batch, block in self.columns.blocks(candidates):
             gains = exchange.gains(block)
             promise = gains.max(axis=1)

@@ -32,8 +32,8 @@ class MemorySearchResult:
     Attributes
     ----------
     indices : ndarray
-        Rows of the memories in the data; memory 0 stands for most cases, the last for fewest
-        (in ``mode="paper"`` in the order in which they were found).
+        Rows of the memories in the data; memory 0 stands for most cases, the last for fewest. Pinned ones come before
+        all others, in their order (in ``mode="paper"`` all in the order in which they were found).
     labels : ndarray
         For every case the number (0..q-1) of its most similar memory.
     similarity : ndarray

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.cases import containers, distinct
 from memclf.memory.blocks import Blocks
+from memclf.memory.wishes import Places, Wishes
+
+HARDLY = 1e-12  # weight of a case without any that is pinned: it is drawn last
 
 
 @dataclass(frozen=True)
@@ -39,22 +41,34 @@ class Population:
     @classmethod
     def merged(cls, blocks: Blocks, weights: Array) -> Population:
         """All cases of `blocks` but those of weight 0; those with the same description are one."""
-        counted = np.flatnonzero(weights)
+        return cls.wished(blocks, weights, Wishes())[0]
+
+    @classmethod
+    def wished(cls, blocks: Blocks, weights: Array, wishes: Wishes) -> tuple[Population, Places]:
+        """The same where wishes say which of equal cases counts, and the wishes by rows."""
+        count = weights > 0
+        count[wishes.pinned] = True
+        counted = np.flatnonzero(count)
         keys = blocks.keys()
         if keys is None:
-            first, group = distinct(containers.take(blocks.data, counted))
-            return cls(
-                counted[first], np.bincount(group, weights[counted]), np.random.default_rng(0).random(len(first))
-            )
-        keys = keys[counted]
-        ordered = np.sort(keys)
-        if (ordered[1:] != ordered[:-1]).all():
-            return cls(counted, weights[counted], _between_0_and_1(keys))
-        unique, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        return cls(counted[first], np.bincount(group, weights[counted]), _between_0_and_1(unique))
+            first, group = blocks.distinct(counted)
+            numbers = np.random.default_rng(0).random(len(first))
+        else:
+            first, group, numbers = _merge(keys[counted])
+        first, places = wishes.place(counted, first, group)
+        merged = np.maximum(np.bincount(group, weights[counted], len(first)), HARDLY)
+        return cls(counted[first], merged, numbers), places.move(counted[first], blocks.n)
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def mask(self, n: int) -> Array | None:
+        """Whether each of all n cases is one of these; None if all are."""
+        if len(self) == n:
+            return None
+        mask = np.zeros(n, dtype=bool)
+        mask[self.rows] = True
+        return mask
 
     def restrict(self, keep: Array) -> Population:
         """Some of the cases."""
@@ -72,6 +86,23 @@ class Population:
         limit, chosen = race[chosen[-1]], chosen[:-1]
         weights = self.weights[chosen]
         return Batch(self.rows[chosen], weights / -np.expm1(-weights * limit))
+
+
+def merge_keys(keys: Array, weights: Array) -> Population:
+    """The cases of positive weight with keys of their content; those with the same key are one."""
+    counted = np.flatnonzero(weights)
+    first, group, numbers = _merge(keys[counted])
+    return Population(counted[first], np.bincount(group, weights[counted], len(first)), numbers)
+
+
+def _merge(keys: Array) -> tuple[Array, Array, Array]:
+    """The first case of each key, for every case its group, and a number in (0, 1) per group."""
+    ordered = np.sort(keys)
+    if (ordered[1:] != ordered[:-1]).all():
+        first = group = np.arange(len(keys))
+    else:
+        keys, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return first, group, _between_0_and_1(keys)
 
 
 def _between_0_and_1(keys: Array) -> Array:

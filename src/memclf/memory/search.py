@@ -24,6 +24,7 @@ from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.exact import CENTRE_COLUMNS, GREEDY_CASES, ExactSearch, default_swaps
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Population
+from memclf.memory.wishes import Wishes, check_cover
 from memclf.similarity.base import positive_weights
 
 PAPER_SWAPS = 10  # Z_l in the authors' own code
@@ -62,6 +63,12 @@ class SearchOptions:
         """Whether every case must be covered."""
         return self.coverage == "enforce" or (self.coverage == "auto" and n_memories is None)
 
+    def judges_by_all(self, n: int, row: int, n_memories: int | None) -> bool:
+        """Whether swaps are judged by all n cases, given the bytes of a description."""
+        # What happens to be free on a machine may change the size of blocks, but not which memories are found.
+        limit = np.inf if self.max_memory is None else parse_bytes(self.max_memory)
+        return self.mode != "corrected" or (n <= EXACT_CASES and exact_bytes(n, row, n_memories) <= limit)
+
 
 def search_memories(
     Z: Any,
@@ -70,6 +77,7 @@ def search_memories(
     n_memories: int | None = None,
     options: SearchOptions | None = None,
     *,
+    wishes: Wishes | None = None,
     sample_weight: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -79,7 +87,7 @@ def search_memories(
 
     Z may be `Blocks` of cases, which are described when they are needed.
     """
-    options = SearchOptions() if options is None else options
+    options, wishes = options or SearchOptions(), wishes or Wishes()
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise ValueError(f"threshold must be a number in (0, 1], the least similarity that counts; got {threshold!r}")
     threshold = float(threshold)
@@ -91,25 +99,29 @@ def search_memories(
         if n_memories > n:
             raise ValueError(f"n_memories={n_memories} is more than the number of cases, n_samples={n}")
     weights = np.ones(n) if sample_weight is None else positive_weights(sample_weight, n)
-    counted = np.flatnonzero(weights)  # only cases that count are searched
+    wishes.check(n_memories, options.mode)
+    is_pinned = np.isin(np.arange(n), wishes.pinned)
+    counted = np.flatnonzero((weights > 0) | is_pinned)  # only cases that count are searched
     if options.mode != "corrected":
         if n_memories is not None:
             raise ValueError(f"mode={options.mode!r} finds the number of memories itself; n_memories must be None")
         return _search_as_in_paper(Z, similarity, threshold, options, weights, counted, random_state, verbose)
-    # What happens to be free on a machine may change the size of blocks, but not which memories are found.
-    told = options.max_memory is not None
-    limit = parse_bytes(options.max_memory) if told else np.inf
-    if isinstance(Z, Blocks) or n > EXACT_CASES or exact_bytes(n, containers.row_bytes(Z), n_memories) > limit:
+    if isinstance(Z, Blocks) or not options.judges_by_all(n, containers.row_bytes(Z), n_memories):
         blocks = Z if isinstance(Z, Blocks) else Blocks(Z, similarity, n_jobs=n_jobs)
         blocks.keep_within(options.max_memory, n_memories)
-        return _search_in_batches(blocks, threshold, n_memories, options, weights, random_state, verbose)
+        return _search_in_batches(blocks, threshold, n_memories, options, wishes, weights, random_state, verbose)
     # Cases with the same description are one case of more weight.
     first, group = distinct(containers.take(Z, counted))
+    first, places = wishes.place(counted, first, group)
     columns = Columns(similarity, containers.take(Z, counted[first]), counted[first])
     columns.check_lawful(threshold)
     merged = np.bincount(group, weights[counted], len(first))
-    q = _at_most(n_memories, columns.n)
+    q = _at_most(n_memories, int(places.allowed.sum()))
     enforce = options.enforces(n_memories)
+    excused = covers.find_uncoverable(columns, threshold, places.allowed)
+    excused_rows = counted[np.isin(group, excused)]
+    if enforce and not wishes.lenient:
+        check_cover(excused_rows, threshold)
     cover = options.cover
     if cover == "auto":
         cheap = columns.cached or (columns.lawful and columns.n <= GREEDY_CASES)
@@ -117,14 +129,14 @@ def search_memories(
     rng = _generator(0 if cover == "greedy" and random_state is None else random_state)
     n_restarts = options.n_restarts
     if n_restarts is None:
-        n_restarts = RESTARTS if cover == "random" and enforce else 1
+        n_restarts = RESTARTS if cover == "random" and enforce and wishes.start is None else 1
     budget = default_swaps(columns, q) if options.max_swaps is None else options.max_swaps
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
-    search = ExactSearch(columns, merged, threshold, q, cover, enforce, budget)
+    search = ExactSearch(columns, merged, threshold, q, cover, enforce, budget, places.at_most(q), excused)
     with one_blas_thread(columns.short):
         found, history = search.run(n_restarts, rng, verbose)
-    return _covering(_result(columns, found, history, Z, weights, threshold), enforce, q, len(counted))
+    return _covering(_result(columns, found, history, Z, weights, threshold), enforce, q, excused_rows, weights)
 
 
 def _search_in_batches(
@@ -132,39 +144,48 @@ def _search_in_batches(
     threshold: float,
     n_memories: int | None,
     options: SearchOptions,
+    wishes: Wishes,
     weights: Array,
     random_state: Any,
     verbose: int | None,
 ) -> MemorySearchResult:
     """The way for very many cases."""
     with one_blas_thread(blocks.lawful):
-        population = Population.merged(blocks, weights)
+        population, places = Population.wished(blocks, weights, wishes)
         some = np.linspace(0, len(population) - 1, min(len(population), PROBES)).astype(np.intp)
         blocks.columns(population.rows[some]).check_lawful(threshold)
-        q = _at_most(n_memories, len(population))
+        q = _at_most(n_memories, int(places.allowed[population.rows].sum()))
         enforce = options.enforces(n_memories)
-        rng = _generator(random_state)
-        search = BatchSearch(blocks, population, weights, threshold, q, enforce, options.max_swaps, rng)
-        return _covering(search.run(verbose), enforce, q, int(np.count_nonzero(weights)))
+        rng, places = _generator(random_state), places.at_most(q)
+        search = BatchSearch(blocks, population, weights, threshold, q, enforce, options.max_swaps, rng, places)
+        found = search.run(verbose)
+        excused = search.list_excused(found.uncovered)
+        if enforce and not wishes.lenient:
+            check_cover(excused, threshold)
+        return _covering(found, enforce, q, excused, weights)
 
 
 def _at_most(n_memories: int | None, n_distinct: int) -> int | None:
     if n_memories is None or n_memories <= n_distinct:
         return n_memories
     warnings.warn(
-        f"n_memories={n_memories} but only {n_distinct} cases have different descriptions; using {n_distinct} memories",
+        f"n_memories={n_memories} but only {n_distinct} cases have different descriptions (and are not forbidden); "
+        f"using {n_distinct} memories",
         stacklevel=4,
     )
     return n_distinct
 
 
-def _covering(result: MemorySearchResult, enforce: bool, q: int | None, n: int) -> MemorySearchResult:
+def _covering(
+    result: MemorySearchResult, enforce: bool, q: int | None, excused: Array, weights: Array
+) -> MemorySearchResult:
     """The result, unless it leaves cases uncovered that it must not."""
-    if enforce and len(result.uncovered):
+    bare = np.setdiff1d(result.uncovered, excused)
+    if enforce and len(bare):
         raise CoverageError(
-            f"found no {'' if q is None else f'{q} '}memories that cover every case: {len(result.uncovered)} "
-            f"of {n} stay below the threshold {result.threshold:g}, and coverage='enforce' forbids that. Allow "
-            "more memories, lower the threshold, or use coverage='report'."
+            f"found no {'' if q is None else f'{q} '}memories that cover every case: {len(bare)} of "
+            f"{np.count_nonzero(weights)} stay below the threshold {result.threshold:g}, and coverage='enforce' "
+            "forbids that. Allow more memories, lower the threshold, or use coverage='report'."
         )
     return result
 

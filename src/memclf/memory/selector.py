@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
@@ -15,22 +14,17 @@ from memclf import integrity
 from memclf._numbers import Array, first_best
 from memclf._seeds import seeded
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import Chunks, compute_if_chunked, is_chunked
+from memclf.cases.lazy import compute_later
 from memclf.memory.blocks import Blocks
+from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
-from memclf.memory.sampling import Population
-from memclf.memory.search import EXACT_CASES, SearchOptions, search_memories
+from memclf.memory.search import SearchOptions, search_memories
+from memclf.memory.wishes import Wishes
 from memclf.protocols import Compares
-from memclf.similarity.base import (
-    USE_GOWER_FOR_GAPS,
-    NumericSimilarity,
-    compare_memories,
-    describe,
-    fit_describe,
-    positive_weights,
-)
+from memclf.similarity.base import compare_memories, describe, fit_describe
 from memclf.similarity.resolve import add_tags, prepare_similarity
 
-SAMPLE_TO_FIT = 100_000  # cases from which a similarity learns its scale, where there are more
 OPTIONS = tuple(field.name for field in fields(SearchOptions))
 
 
@@ -39,9 +33,9 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
     the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
-    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. As
-    ``MemoryClassifier(search=...)`` it sets how memories are searched; the classifier sets similarity, threshold,
-    number and seed.
+    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. Dask arrays, data frames
+    and bags stay on the workers of the running client (docs/scale.md). As ``MemoryClassifier(search=...)`` it sets
+    how memories are searched; the classifier sets similarity, threshold, number and seed.
 
     Parameters
     ----------
@@ -87,7 +81,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
     Attributes
     ----------
     memory_indices_ : ndarray
-        Rows of the memories in X, those that stand for most cases first.
+        Rows of the memories in X, pinned ones first, then those that stand for most cases.
     memories_ : same kind as X
         The memories themselves.
     descriptions_ : ndarray
@@ -145,19 +139,47 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         """How memories are searched, checked."""
         return SearchOptions(**{name: value for name, value in self.get_params(deep=False).items() if name in OPTIONS})
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Choose the memories among the rows of X; `y` is for similarities that learn from it."""
-        cases = Cases.of(X)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        pinned: Any = None,
+        forbidden: Any = None,
+        start: Any = None,
+    ) -> Self:
+        """Choose the memories among the rows of X; `y` is for similarities that learn from it.
+
+        Parameters
+        ----------
+        X : cases
+        y : array or None
+        sample_weight : array or None
+            Weight of each case in the objective; cases of weight 0 are left out of the search.
+        pinned : rows or None
+            Cases that must be memories. They come first in the result, in this order.
+        forbidden : rows or None
+            Cases that must not be memories. They are covered like all others.
+        start : rows or None
+            Memories to start from in place of a cover, such as those of a former search, than which the result is
+            never worse. Where they leave cases uncovered, a cover adds to them.
+        """
+        cases = Chunks(X) if is_chunked(X) else Cases.of(X)
+        wishes = Wishes.of(pinned, forbidden, start, len(cases))
+        y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
         containers.check_columns(self, cases.data, reset=True)
         self.similarity_ = prepare_similarity(self.similarity, self.n_jobs, self.verbose)
         seed = None if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        Z = self._describe(seeded(self.similarity_, seed), cases, y, sample_weight)
+        similarity = seeded(self.similarity_, seed)
+        Z = fit_and_describe(similarity, cases, y, sample_weight, self.n_memories, self.options, self.n_jobs)
         self.search_result_ = search_memories(
             Z,
             self.similarity_,
             self.threshold,
             self.n_memories,
             self.options,
+            wishes=wishes,
             sample_weight=sample_weight,
             random_state=seed,
             n_jobs=self.n_jobs,
@@ -172,32 +194,18 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         integrity.seal(self)
         return self
 
-    def _describe(self, similarity: Any, cases: Cases, y: Any, sample_weight: Any) -> Any:
-        """The descriptions of all cases; `Blocks` of them where holding them all is a waste.
-
-        Rows of numbers that are the features themselves are described at no cost, again in every pass. What the
-        similarity learns from them, it then learns from a sample.
-        """
-        own = isinstance(similarity, NumericSimilarity) and similarity.features is None
-        many = len(cases) > EXACT_CASES and containers.is_rows_of_numbers(cases.data)
-        if not (own and many and self.mode == "corrected"):
-            return fit_describe(similarity, cases, y, sample_weight)
-        blocks = Blocks(cases.data, similarity, n_jobs=self.n_jobs)
-        blocks.keep_within(self.max_memory, self.n_memories)
-        blocks.check_finite(USE_GOWER_FOR_GAPS)
-        counted = np.ones(len(cases)) if sample_weight is None else positive_weights(sample_weight, len(cases))
-        some = Population.merged(blocks, counted).draw(SAMPLE_TO_FIT, np.random.default_rng(0)).rows
-        some.sort()
-        weights = None if sample_weight is None else counted[some]
-        fit_describe(similarity, cases.take(some), containers.take_if_per_case(y, some, len(cases)), weights)
-        return Blocks(cases.data, similarity, similarity.describe, n_jobs=self.n_jobs)
-
     def transform(self, X: Any) -> Array:
         """Similarity of every case to every memory, one column per memory."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return compute_later(self, "transform", X)
         return self._similarities(X).T
 
     def predict(self, X: Any) -> Array:
         """Number of the most similar memory, whether or not the threshold is reached."""
+        if is_chunked(X):
+            check_is_fitted(self)
+            return compute_later(self, "predict", X)
         return first_best(self._similarities(X))
 
     def _similarities(self, X: Any) -> Array:
@@ -221,6 +229,9 @@ def select_memories(
     threshold: float = 0.7,
     *,
     n_memories: int | None = None,
+    pinned: Any = None,
+    forbidden: Any = None,
+    start: Any = None,
     sample_weight: Any = None,
     random_state: Any = None,
     verbose: int | None = None,
@@ -234,6 +245,8 @@ def select_memories(
         What ``similarity.describe`` returned; or the cases themselves when the similarity is not fitted yet.
     similarity : Similarity
         Compares descriptions.
+    pinned, forbidden, start : rows or None
+        Cases that must be memories, must not be memories, and to start from; see `MemorySelector.fit`.
     sample_weight : array or None
         Weight of each case in the objective; cases of weight 0 are left out of the search.
     threshold, n_memories, random_state, verbose, **options
@@ -247,6 +260,8 @@ def select_memories(
     >>> result = select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, random_state=0)
     >>> result.indices, result.labels, result.coverage
     (array([1, 5]), array([0, 0, 0, 0, 1, 1, 1]), 1.0)
+    >>> select_memories(X, RBFSimilarity(gamma=1.0), threshold=0.9, pinned=[6], forbidden=[1]).indices
+    array([6, 2])
     """
     if strange := sorted(set(options) - set(OPTIONS)):
         raise TypeError(f"select_memories has no options {', '.join(strange)}; it has {', '.join(OPTIONS)}")
@@ -262,5 +277,11 @@ def select_memories(
             similarity = clone(similarity)
             Z = fit_describe(similarity, Z, sample_weight=sample_weight)
     how = SearchOptions(**options)
-    weights: dict[str, Any] = {"sample_weight": sample_weight, "random_state": random_state, "verbose": verbose}
+    wishes = Wishes.of(pinned, forbidden, start, Z.n if isinstance(Z, Blocks) else containers.count(Z))
+    weights: dict[str, Any] = {
+        "wishes": wishes,
+        "sample_weight": sample_weight,
+        "random_state": random_state,
+        "verbose": verbose,
+    }
     return search_memories(Z, similarity, threshold, n_memories, how, **weights)

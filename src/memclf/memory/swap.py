@@ -20,12 +20,22 @@ class Exchange:
     Memory is O(n q): the similarities of the q memories, and six numbers per case.
     """
 
-    def __init__(self, memories: Array, block: Array, weights: Array, threshold: float, *, enforce: bool = False):
+    def __init__(
+        self,
+        memories: Array,
+        block: Array,
+        weights: Array,
+        threshold: float,
+        *,
+        enforce: bool = False,
+        n_pinned: int = 0,
+    ):
         self.memories = np.array(memories)
         self.block = block
         self.weights = weights
         self.threshold = threshold
         self.enforce = enforce
+        self.n_pinned = n_pinned  # the first of the memories stay
         self.near, self.best, self.second, self.next = two_best(block)
         self.touched = np.ones(
             len(memories), dtype=bool
@@ -69,6 +79,7 @@ class Exchange:
             if len(self._bare):  # while cases are uncovered, covering one of them is worth more than anything else
                 gains -= more * (self.weights.sum() + 1)
             gains[more > 0] = -np.inf
+        gains[:, : self.n_pinned] = -np.inf
         return gains
 
     def swap(self, k: int, candidate: int, column: Array) -> None:
@@ -85,10 +96,12 @@ class Exchange:
         self._sum_up()
 
     def in_order(self) -> Array:
-        """The memories, those that stand for most cases first."""
+        """The pinned memories, then the others, those that stand for most cases first."""
         order = np.argsort(self.memories)
         stands_for = np.bincount(first_best(self.block[order]), self.weights, self.q)
-        return self.memories[order][np.argsort(-np.round(stands_for / self.smallest_gain), kind="stable")]
+        found = self.memories[order][np.argsort(-np.round(stands_for / self.smallest_gain), kind="stable")]
+        pinned = self.memories[: self.n_pinned]
+        return np.concatenate([pinned, found[~np.isin(found, pinned)]])
 
     def _sum_up(self) -> None:
         self._removal_loss = np.bincount(self.near, self.weights * (self.best - self.next), self.q)

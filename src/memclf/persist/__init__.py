@@ -1,6 +1,7 @@
 """Saving and loading models without pickle."""
 
 from memclf.persist.folder import load, save
+from memclf.persist.history import save_edit, undo_edit
 from memclf.persist.inspection import Inspection, inspect_folder
 
-__all__ = ["Inspection", "inspect_folder", "load", "save"]
+__all__ = ["Inspection", "inspect_folder", "load", "save", "save_edit", "undo_edit"]

@@ -12,6 +12,7 @@ def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
     """The card; `needed` is what the caller of `load` has to allow."""
     training = manifest["training"]
     lines = [
+        *_write_header(manifest),
         f"# {manifest['kind']}",
         "",
         f"Saved {manifest['created']} with memclf {manifest['versions']['memclf']}.",
@@ -40,6 +41,22 @@ def write_card(manifest: Mapping[str, Any], needed: Sequence[str] = ()) -> str:
     lines += ["```", "import memclf", f"model = memclf.load(folder{trusted})", "```", ""]
     lines += [f"Versions: {', '.join(f'{name} {version}' for name, version in manifest['versions'].items())}.", ""]
     return "\n".join(lines)
+
+
+def _write_header(manifest: Mapping[str, Any]) -> list[str]:
+    """What model hubs read: YAML between two lines of dashes.
+
+    It names no licence, since the licence of a model is its owner's choice, and no metrics, since training measures
+    none that hold for other data.
+    """
+    images = manifest["input"]["kind"] in ("ImageCollection", "images")
+    columns = "columns" in manifest["input"] or "n_features" in manifest["input"]
+    task = "image-classification" if images else "tabular-classification" if columns else None
+    lines = ["library_name: memclf"]
+    if task is not None and manifest["classes"]:
+        lines.append(f"pipeline_tag: {task}")
+    tags = ["memclf", "memory-classifier", "interpretable", "abstention"] if manifest["classes"] else ["memclf"]
+    return ["---", *lines, "tags:", *(f"- {tag}" for tag in tags), "---", ""]
 
 
 def _describe(manifest: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,8 @@ from typing import Any
 from memclf.answers import RULES
 from memclf.answers.belief import Belief
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
-from memclf.classifier import CurvePoint, MemoryClassifier, SearchCurve
+from memclf.classifier import CurvePoint, Edits, MemoryClassifier, SearchCurve, Training
+from memclf.classifier.held_out import Distances
 from memclf.exceptions import MissingExtraError
 from memclf.local.competence import DETECTORS, Calibration
 from memclf.local.pool import Pool
@@ -42,8 +43,8 @@ ESTIMATORS: dict[str, type] = {
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Assumption, Belief, Bound, Calibration, CurvePoint, MemorySearchResult),
-        *(MemoryTerm, Pool, Round, SearchCurve, Term),
+        *(Assumption, Belief, Bound, Calibration, CurvePoint, Distances, Edits, MemorySearchResult),
+        *(MemoryTerm, Pool, Round, SearchCurve, Term, Training),
     )
 }
 

@@ -31,7 +31,8 @@ SPARSE = ("data", "indices", "indptr")
 class Encoder:
     """Turns a model into JSON, and collects what goes to other files."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, training: bool = False) -> None:
+        self.training = training  # whether to keep the training cases
         self.arrays: dict[str, Array] = {}
         self.parts: dict[str, Any] = {}  # objects that skops stores
         self.places: dict[str, str] = {}  # where in the model each of them was found first
@@ -111,6 +112,8 @@ class Encoder:
         state = {name: item for name, item in vars(value).items() if FITTED.fullmatch(name)}
         if "memories_" in state:
             self.models.append(value)
+        if "training_" in state:
+            state["training_"] = value.training_.held() if self.training and value.training_ is not None else None
         return {
             "$memclf": type(value).__name__,
             "params": {name: self.encode(item, f"{where}.{name}") for name, item in params.items()},

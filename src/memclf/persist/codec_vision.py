@@ -24,8 +24,8 @@ TRAINING_ONLY = ("callbacks",)  # parameters of a network that a fitted one no l
 class VisionEncoder(Encoder):
     """An encoder for images and networks as well."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, training: bool = False) -> None:
+        super().__init__(training=training)
         self.tensors: dict[str, Any] = {}  # of all networks
 
     def parameters_of(self, estimator: Any) -> dict[str, Any]:

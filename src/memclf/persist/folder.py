@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,12 @@ from memclf.persist.trust import OWN_FUNCTIONS, list_trusted
 
 ARRAYS, ESTIMATORS, NETWORKS = "arrays.npz", "estimators.skops", "networks.safetensors"
 CARD = "MODEL_CARD.md"
-OWN_NAME = re.compile(r"(manifest\.json\.)?data-[0-9a-f]{12}")  # data folders, and manifests before they are in place
+
+# Data folders, manifests before they are in place and after they were replaced by an edit, and the log of edits.
+OWN_NAME = re.compile(r"((manifest\.json\.|former\.json\.)?data-[0-9a-f]{12})|edits\.jsonl")
 
 
-def save(model: Any, folder: str | os.PathLike[str]) -> Path:
+def save(model: Any, folder: str | os.PathLike[str], *, training: bool = False) -> Path:
     """Save a fitted model to a folder, replacing the model that is there.
 
     Parameters
@@ -52,6 +54,9 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         Estimators inside it go through skops; a user's own function is stored as import path and source hash.
     folder : path
         Created if absent. A folder that holds other things is left alone, with an error.
+    training : bool
+        Whether to store the training cases of a MemoryClassifier as well, so that the loaded model can be edited. They
+        can be read by all who can read the folder, and may be large.
 
     Raises
     ------
@@ -68,9 +73,26 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
             "estimator (a Pipeline)."
         )
     check_is_fitted(model)
+    if training and vars(model).get("training_") is None:
+        raise ValueError(
+            f"this {type(model).__name__} has no training cases to save; a MemoryClassifier has them after fit or "
+            "with_training(X, y)"
+        )
     folder = Path(folder)
-    _check_target(folder)
-    encoder = VisionEncoder()
+    data = write_state(model, folder, training=training)
+    remove_others(folder, {data})
+    return folder
+
+
+def write_state(
+    model: Any, folder: Path, *, training: bool = False, announce: Callable[[str], None] | None = None
+) -> str:
+    """Write a model and its card; returns the name of its data folder. Former data stay.
+
+    `announce` is called with that name when all is written, and nothing is in place yet.
+    """
+    check_target(folder)
+    encoder = VisionEncoder(training=training)
     tree = encoder.encode_model(model)
     payload = {ARRAYS: archive.write_arrays(encoder.arrays), ESTIMATORS: dump_parts(encoder.parts)}
     if encoder.tensors:
@@ -93,11 +115,14 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         "model": tree,
     }
     data = folder / f"data-{uuid.uuid4().hex[:12]}"
-    _replace_model(folder, data, payload, make_manifest(about, data.name, payload))
-    card = write_card(about, sorted(needed - OWN_FUNCTIONS))
-    (folder / CARD).write_text(card, encoding="utf-8", errors="backslashreplace")
-    _remove_old(folder, data)
-    return folder
+    _replace_model(folder, data, payload, make_manifest(about, data.name, payload), announce)
+    put_card(folder, about, sorted(needed - OWN_FUNCTIONS))
+    return data.name
+
+
+def put_card(folder: Path, about: Mapping[str, Any], needed: list[str]) -> None:
+    """Write the model card."""
+    (folder / CARD).write_text(write_card(about, needed), encoding="utf-8", errors="backslashreplace")
 
 
 def load(
@@ -146,7 +171,8 @@ def _can_stand_alone(model: Any) -> bool:
     return type(model) in MODELS or is_network(model) or is_feature(model) or is_similarity(model)
 
 
-def _check_target(folder: Path) -> None:
+def check_target(folder: Path) -> None:
+    """Raise an error if a model cannot be saved to this folder, before the work of fitting one."""
     if folder.exists() and not folder.is_dir():
         raise ModelFolderError(f"{folder} is a file; a model needs a folder")
     if folder.is_dir() and not holds_manifest(folder):
@@ -155,16 +181,24 @@ def _check_target(folder: Path) -> None:
             raise ModelFolderError(f"{folder} holds other things ({others[0]}, ...); choose a new or empty folder")
 
 
-def _replace_model(folder: Path, data: Path, payload: Mapping[str, bytes], manifest: bytes) -> None:
+def _replace_model(
+    folder: Path,
+    data: Path,
+    payload: Mapping[str, bytes],
+    manifest: bytes,
+    announce: Callable[[str], None] | None = None,
+) -> None:
     """Write the data, then replace the manifest in one step; remove both if that fails."""
     staged = folder / f"{MANIFEST}.{data.name}"
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         data.mkdir(parents=True)
         for name, content in payload.items():
-            _write(data / name, content)
-        _sync(data)
-        _write(staged, manifest)
+            write_file(data / name, content)
+        sync_folder(data)
+        write_file(staged, manifest)
+        if announce is not None:
+            announce(data.name)
         os.replace(staged, folder / MANIFEST)
     except BaseException:
         if not _is_current(folder, data):  # an interrupt may come when the new model is already in place
@@ -174,13 +208,13 @@ def _replace_model(folder: Path, data: Path, payload: Mapping[str, bytes], manif
                 with contextlib.suppress(OSError):  # not made yet, or something else lies in it by now
                     each.rmdir()
         raise
-    _sync(folder)
+    sync_folder(folder)
 
 
-def _remove_old(folder: Path, data: Path) -> None:
-    """Remove the data of earlier models and of saves that were interrupted."""
+def remove_others(folder: Path, keep: set[str]) -> None:
+    """Remove the data of earlier models and of saves that were interrupted, except these names."""
     for old in folder.iterdir():
-        if OWN_NAME.fullmatch(old.name) and old != data:
+        if OWN_NAME.fullmatch(old.name) and old.name not in keep:
             if old.is_dir() and not old.is_symlink():
                 shutil.rmtree(old, ignore_errors=True)
             else:
@@ -194,14 +228,16 @@ def _is_current(folder: Path, data: Path) -> bool:
         return False
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file that is on the disk afterwards."""
     with open(path, "wb") as stream:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder are on the disk."""
     if os.name == "nt":  # folders cannot be opened there
         return
     descriptor = os.open(folder, os.O_RDONLY)

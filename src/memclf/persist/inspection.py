@@ -11,6 +11,7 @@ from typing import Any
 from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
 from memclf.persist.estimators import find_untrusted, list_nodes, name_node
+from memclf.persist.log import read_log
 from memclf.persist.manifest import read_file, read_manifest
 from memclf.persist.trust import OWN_FUNCTIONS
 
@@ -23,6 +24,7 @@ class Inspection:
     types: dict[str, int]  # every type that loading would construct, and how often
     untrusted: list[str]  # types and functions that `load` refuses until the caller allows them
     problems: list[str]
+    edits: list[dict[str, Any]]  # the log of edits, oldest first
 
 
 def inspect_folder(folder: str | Path) -> Inspection:
@@ -47,7 +49,9 @@ def inspect_folder(folder: str | Path) -> Inspection:
     for node in _list_dictionaries([manifest["model"], manifest["shared"]]):
         if isinstance(function := node.get("$function"), dict):
             untrusted.add(f"{function.get('module')}.{function.get('name')}")
-    return Inspection(manifest, dict(sorted(types.items())), sorted(untrusted - OWN_FUNCTIONS), problems)
+    return Inspection(
+        manifest, dict(sorted(types.items())), sorted(untrusted - OWN_FUNCTIONS), problems, read_log(folder)
+    )
 
 
 def _list_dictionaries(root: Any) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The manifest of a model folder, and reading the data files that it lists.
 
-A folder of another format version is refused. To change the format, raise `FORMAT_VERSION`.
+A folder of a newer format, or of one before `OLDEST_VERSION`, is refused. To change the format, raise `FORMAT_VERSION`;
+what former versions lack has defaults in the classes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from memclf.exceptions import ModelFolderError
 from memclf.persist import archive
 
 FORMAT = "memclf-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3  # 3: edits, training cases
+OLDEST_VERSION = 2
 MANIFEST = "manifest.json"
 FILE_NAME = re.compile(r"data-[0-9a-f]{12}/[a-z]+\.(npz|skops|safetensors)")
 MAX_MANIFEST = 64 * 2**20
@@ -59,9 +61,9 @@ def read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
                 raise
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path, name: str = MANIFEST) -> dict[str, Any]:
     """The manifest, after a check of its format, version, hash and names of files."""
-    path = folder / MANIFEST
+    path = folder / name
     if not path.is_file():
         raise ModelFolderError(f"{folder} is no model folder: there is no {MANIFEST} in it")
     if path.stat().st_size > MAX_MANIFEST:
@@ -94,7 +96,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _check_version(path: Path, version: int) -> None:
-    if version < FORMAT_VERSION:
+    if version < OLDEST_VERSION:
         raise ModelFolderError(
             f"{path} was saved by an older memclf (format {version}); fit the model again and save it, or load it with "
             "the memclf version that wrote it (see the manifest)"

@@ -97,6 +97,8 @@ def describe_training(model: Any) -> dict[str, Any]:
                 "classes": {label: n for label, n in _count_classes(model, counts).items() if n},
                 "classifier": type(model.estimators_[k]).__name__,
                 "origin": model.pool_.origins[k],
+                "pinned": int(model.memory_indices_[k]) in model.edits_.pinned,
+                "threshold_by_hand": int(model.memory_indices_[k]) in model.edits_.thresholds,
             }
             for k, counts in enumerate(model.cluster_counts_)
         ]

@@ -5,6 +5,7 @@ A class that is called by a colour has that colour.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from colorsys import hls_to_rgb, rgb_to_hls
 
 from memclf.report.run import Run
@@ -19,7 +20,11 @@ def class_colours(run: Run) -> dict[str, str]:
     """For each class what CSS needs after ``background:``."""
     shown = run.exhibits.get("memories") or []
     names = [str(each) for each in (run.cases.classes if run.cases is not None else [])]
-    names += [str(name) for each in shown for name in each.get("classes") or {}]
+    return choose_colours([*names, *(str(name) for each in shown for name in each.get("classes") or {})])
+
+
+def choose_colours(names: Iterable[str]) -> dict[str, str]:
+    """For each of these classes what CSS needs after ``background:``."""
     found = {name: choose_colour(name, place) for place, name in enumerate(dict.fromkeys(names))}
     # Twice, for browsers that do not know light-dark().
     return {

@@ -15,6 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from memclf._numbers import Array, TwoBest, two_best
 from memclf.cases import Cases, containers
+from memclf.cases.chunks import is_chunked
+from memclf.cases.lazy import first_case, map_lazily
 from memclf.exceptions import SimilarityError
 from memclf.protocols import Contributes, Draws, Inspects, Trusts, transforms
 from memclf.similarity.choices import Choices
@@ -34,8 +36,8 @@ USE_GOWER_FOR_GAPS = (
 class Similarity(BaseEstimator):
     """Base of all similarities: define `compare`, and `_fit` and `_describe` if needed.
 
-    Parameters common to all
-    ------------------------
+    Parameters
+    ----------
     features : transformer, function or None
         What is measured of a case. A transformer (``fit``, ``transform``) takes batches of cases; a plain
         function takes one case and returns its features. None: the cases are the features.
@@ -74,8 +76,13 @@ class Similarity(BaseEstimator):
         return self._describe(F)
 
     def describe(self, X: Any) -> Any:
-        """The descriptions of the cases: all that comparing them will ever need."""
+        """The descriptions of the cases: all that comparing them will ever need.
+
+        Of a Dask array, data frame or bag a Dask array, which is computed later.
+        """
         check_is_fitted(self)
+        if is_chunked(X):
+            return map_lazily(describe, self, X, describe(self, first_case(X)))
         return self._describe(self._extract(Cases.of(X), None, fit=False))
 
     def trust(self, X: Any) -> Any:

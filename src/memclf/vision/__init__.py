@@ -35,7 +35,8 @@ def __getattr__(name: str) -> Any:
             raise
         from memclf.exceptions import MissingExtraError
 
-        raise MissingExtraError(f'memclf.vision needs {error.name}: pip install "memclf[vision]"') from error
+        alone = ', or "memclf[corruptions]" for corruptions alone' if _HOMES.get(name, name) == "corruptions" else ""
+        raise MissingExtraError(f'memclf.vision needs {error.name}: pip install "memclf[vision]"{alone}') from error
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,7 @@ from memclf.vision.files import IMAGE_SUFFIXES
 
 PATH_COLUMNS = ("path", "file", "filename", "image")
 LABEL_COLUMNS = ("label", "class", "target", "y")
+LISTED = 20  # missing files that a message names
 
 
 class Listing(NamedTuple):
@@ -67,17 +68,20 @@ def list_path(path: Path) -> Listing:
 
 
 def check_files(paths: Iterable[Path]) -> None:
-    """Raise an error that names the first path without a file."""
-    missing = [path for path in paths if not path.is_file()]
+    """Raise an error that names the paths without a file, at most `LISTED` of them."""
+    paths = list(paths)
+    missing = [str(path) for path in paths if not path.is_file()]
+    if len(missing) == 1:
+        raise ImageError(f"there is no file {missing[0]}")
     if missing:
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        raise ImageError(f"there is no file {missing[0]}{more}")
+        more = f" and {len(missing) - LISTED} more" if len(missing) > LISTED else ""
+        raise ImageError(f"{len(missing)} of {len(paths)} files do not exist: {', '.join(missing[:LISTED])}{more}")
 
 
-def list_folder(folder: Path) -> Listing:
+def list_folder(folder: Path, *, labelled: bool = True) -> Listing:
     """The images below a folder.
 
-    Those in subfolders have the name of the first one as their label.
+    Those in subfolders have the name of the first one as their label; if not `labelled`, none has a label.
     """
     if not folder.is_dir():
         raise ImageError(f"there is no folder {folder}")
@@ -90,7 +94,7 @@ def list_folder(folder: Path) -> Listing:
         raise ImageError(f"{folder} holds no images ({', '.join(sorted(IMAGE_SUFFIXES))})")
     keys, paths = [key for key, _ in found], [path for _, path in found]
     loose = [key for key in keys if "/" not in key]
-    if len(loose) == len(keys):
+    if len(loose) == len(keys) or not labelled:
         return Listing(paths, None, None, keys)
     if loose:
         raise ImageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import threading
 from numbers import Integral
 from pathlib import Path
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from memclf._numbers import Array
-from memclf.exceptions import ImageError
+from memclf.exceptions import ImageError, MissingExtraError
 
 Pixels = NDArray[np.uint8]
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm"})
+#: The formats of these suffixes, and all that is tried where a stranger sends an image: others of Pillow run programs.
+COMMON_FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 MAX_PIXELS = 80_000_000
 MAX_BYTES = 256 * 2**20
 
@@ -27,38 +30,85 @@ _pillow = threading.Lock()
 
 
 def read_image(path: str | os.PathLike[str], *, max_pixels: int = MAX_PIXELS, max_bytes: int = MAX_BYTES) -> Pixels:
-    """Read one image file as a uint8 array of height x width x 3, upright; errors name the file."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise ImageError(f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}")
-        content = path.read_bytes()
-    except OSError as error:
-        raise ImageError(f"{path} cannot be read: {error.strerror or error}") from error
+    """Read one image file as a uint8 array of height x width x 3, upright; errors name the file.
+
+    A path with a protocol (``s3://bucket/leaf.jpg``) is read through fsspec, which needs the extra `cluster`.
+    """
+    path = str(path)
+    content = _read_url(path, max_bytes) if "://" in path else _read_file(Path(path), max_bytes)
+    return decode_image(content, path, max_pixels=max_pixels)
+
+
+def decode_image(content: bytes, name: str, *, max_pixels: int = MAX_PIXELS, formats: Any = None) -> Pixels:
+    """The content of an image file as a uint8 array of height x width x 3; see `read_image`.
+
+    `formats` are the only ones that are tried, as `COMMON_FORMATS`; None: all that Pillow knows.
+    """
     if not content:
-        raise ImageError(f"{path} is empty")
+        raise ImageError(f"{name} is empty")
     try:
-        with _open(content, max_pixels) as image:
+        with _open(content, max_pixels, formats) as image:
             width, height = image.size
             if width * height > max_pixels:
-                raise ImageError(f"{path} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
+                raise ImageError(f"{name} has {width} x {height} pixels, more than max_pixels={max_pixels:,}")
             upright = ImageOps.exif_transpose(image)
-            return _pillow_to_rgb(image if upright is None else upright, image.format, str(path))
+            return _pillow_to_rgb(image if upright is None else upright, image.format, name)
     except ImageError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ImageError(f"{path} has more pixels than max_pixels={max_pixels:,}: {error}") from error
+        raise ImageError(f"{name} has more pixels than max_pixels={max_pixels:,}: {error}") from error
     except UnidentifiedImageError as error:
         tiff = ", or a TIFF of a kind that Pillow cannot read, such as 32-bit colour: pass it as an array" * (
-            path.suffix.lower() in (".tif", ".tiff")
+            name.lower().endswith((".tif", ".tiff"))
         )
-        raise ImageError(f"{path} is not an image of a known format{tiff}") from error
+        raise ImageError(f"{name} is not an image of a known format{tiff}") from error
     except Exception as error:  # decoders fail in many ways on broken files
-        raise ImageError(f"{path} is broken or truncated: {error}") from error
+        raise ImageError(f"{name} is broken or truncated: {error}") from error
 
 
-def _open(content: bytes, max_pixels: int) -> Image.Image:
+def read_size(content: bytes) -> tuple[int, int] | None:
+    """Width and height by the header of an image, undecoded; None if its format is not common."""
+    try:
+        with _open(content, sys.maxsize, COMMON_FORMATS) as image:
+            return image.size
+    except Exception:  # decoders fail in many ways on broken files
+        return None
+
+
+def encode_png(image: Pixels) -> bytes:
+    """An image as the content of a PNG file."""
+    stream = io.BytesIO()
+    Image.fromarray(image).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def _read_file(path: Path, max_bytes: int) -> bytes:
+    try:
+        _check_size(path, path.stat().st_size, max_bytes)
+        return path.read_bytes()
+    except OSError as error:
+        raise ImageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _read_url(url: str, max_bytes: int) -> bytes:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError as error:
+        raise MissingExtraError("paths with a protocol need fsspec: pip install 'memclf[cluster]'") from error
+    try:
+        system, path = url_to_fs(url)
+        _check_size(url, int(system.size(path) or 0), max_bytes)
+        return bytes(system.cat_file(path))
+    except (OSError, ValueError, ImportError) as error:  # nothing there, no such protocol, or its package is missing
+        raise ImageError(f"{url} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _check_size(path: Any, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ImageError(f"{path} has {size:,} bytes, more than max_bytes={max_bytes:,}")
+
+
+def _open(content: bytes, max_pixels: int, formats: Any = None) -> Image.Image:
     """Read the header of an image.
 
     If `max_pixels` is higher than Pillow's own limit, it replaces it.
@@ -68,7 +118,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
         if usual is not None and max_pixels > usual:
             Image.MAX_IMAGE_PIXELS = max_pixels
         try:
-            return Image.open(io.BytesIO(content))
+            return Image.open(io.BytesIO(content), formats=formats)
         finally:
             Image.MAX_IMAGE_PIXELS = usual
 

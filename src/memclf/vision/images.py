@@ -344,6 +344,23 @@ class ImageCollection(Collection):
         new._memory = new._rows = None  # the memory holds all images of the collection that these were picked from
         return new
 
+    def joined(self, other: Any) -> Self:
+        """These images and others; labels, names and info stay where both have them."""
+        other = as_images(other)
+        if self._changes != other._changes:
+            return self.loaded().joined(other.loaded())
+        new = self._copy()
+        new._sources = object_array([*self._sources, *other._sources])
+        for name in ("labels", "info", "_keys"):
+            pair = [getattr(self, name), getattr(other, name)]
+            setattr(new, name, None if any(each is None for each in pair) else np.concatenate(pair))
+        new._memory, new._rows, new._version = None, None, ()
+        return new
+
+    def wrap(self, case: Any) -> Self:
+        """A collection of one image: pixels, or a path."""
+        return type(self)([case], max_pixels=self.max_pixels, max_bytes=self.max_bytes)
+
     def _image(self, position: int) -> Pixels:
         in_memory = not self._changes and not isinstance(self._sources[position], Path)
         if in_memory or self._memory is None or self._rows is None:

@@ -215,7 +215,7 @@ def test_missing_photographs_of_frost_are_errors_that_say_what_to_do(tmp_path, m
     with pytest.raises(ImageError, match="holds no images"):
         corrupt(image(), "frost", 1, texture_dir=tmp_path)
     monkeypatch.setattr(textures, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="memclf\\[vision\\].*texture_dir"):
+    with pytest.raises(MissingExtraError, match="memclf\\[corruptions\\].*texture_dir"):
         corrupt(image(), "frost", 1)
 
 

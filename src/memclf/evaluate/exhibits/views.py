@@ -21,8 +21,10 @@ SHARP = 16_000  # bytes up to which a picture stays a PNG
 TEXT = 280  # characters of a text
 VALUE = 40  # characters of one entry of a table
 COLUMNS = 8
+FEW = 3  # columns of a case in a few words
 SEARCHED = 300  # columns among which the telling ones are looked for
 BINS = 5
+SIDE, GAP, LINE = 160, 12, 15  # pixels of a contact sheet: a picture, the space around it, a line below it
 PALE, PAINT = 0.55, 0.7  # shares of white and of a mask's colour in a painted picture
 
 
@@ -55,12 +57,7 @@ class CaseViews:
         return {"text": shorten(X[position] if isinstance(X, Sequence) else list(X)[position], TEXT)}
 
     def _row(self, X: Any, position: int) -> tuple[list[str], list[str]]:
-        names = column_names(X)
-        picked = containers.take(X, np.array([position]))
-        if containers.is_table(picked):
-            row = list(containers.as_sequence(picked)[0].values())
-        else:
-            row = (picked.toarray() if sp.issparse(picked) else np.asarray(picked)).reshape(-1).tolist()
+        names, row = column_names(X), _read_row(X, position)
         return [names[k] for k in self.columns], [as_text(row[k]) for k in self.columns]
 
     def save(self, name: str, pixels: Any, side: int | None) -> str:
@@ -84,7 +81,31 @@ class CaseViews:
                 picture.unlink()
 
 
-def telling_columns(X: Any, labels: Array) -> list[int]:
+def show_in_words(X: Any, labels: Array, columns: int = FEW) -> list[dict[str, str]]:
+    """Each case in a few words: names and values of the columns that tell most about the labels.
+
+    A case that is no row of a table is one entry without a name.
+
+    >>> show_in_words([[1.0, 5.25], [2.0, 5.25]], np.array([0, 1]), columns=1)
+    [{'x0': '1'}, {'x0': '2'}]
+    """
+    if kind_of(X) != "table":
+        return [{"": shorten(case, VALUE)} for case in X]
+    names, chosen = column_names(X), telling_columns(X, labels, columns)
+    return [
+        {names[k]: as_text(row[k]) for k in chosen}
+        for row in (_read_row(X, position) for position in range(containers.count(X)))
+    ]
+
+
+def _read_row(X: Any, position: int) -> list[Any]:
+    picked = containers.take(X, np.array([position]))
+    if containers.is_table(picked):
+        return list(containers.as_sequence(picked)[0].values())
+    return list((picked.toarray() if sp.issparse(picked) else np.asarray(picked)).reshape(-1).tolist())
+
+
+def telling_columns(X: Any, labels: Array, columns: int = COLUMNS) -> list[int]:
     """Positions of the columns to show: those with most information about the labels.
 
     If there are few columns, all are shown.
@@ -93,10 +114,10 @@ def telling_columns(X: Any, labels: Array) -> list[int]:
     9
     """
     names = column_names(X)
-    if len(names) <= COLUMNS:
+    if len(names) <= columns:
         return list(range(len(names)))
     told = [mutual_info_score(labels, _binned(X, k)) for k in range(min(SEARCHED, len(names)))]
-    return sorted(np.argsort(-np.array(told), kind="stable")[:COLUMNS].tolist())
+    return sorted(np.argsort(-np.array(told), kind="stable")[:columns].tolist())
 
 
 def _binned(X: Any, column: int) -> Array:
@@ -121,7 +142,7 @@ def as_text(value: Any) -> str:
         return "–"
     if isinstance(value, (float, np.floating)):
         return format_number(float(value))
-    return shorten(value, VALUE)
+    return shorten(str(value).removesuffix(" 00:00:00"), VALUE)  # a date without a time of day
 
 
 def read_pixels(case: Any) -> Any:
@@ -173,3 +194,23 @@ def _encode(picture: Any, **options: Any) -> bytes:
     stream = io.BytesIO()
     picture.save(stream, **options)
     return stream.getvalue()
+
+
+def draw_contact_sheet(pictures: Sequence[Any], captions: Sequence[Sequence[str]]) -> Any:
+    """Pictures in rows, each with lines of text below it, as one image of Pillow's."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    across = min(len(pictures), max(4, round(len(pictures) ** 0.5)))
+    small = [Image.fromarray(resize(read_pixels(picture), SIDE)).convert("RGB") for picture in pictures]
+    tallest = max(picture.height for picture in small)
+    wide, high = SIDE + GAP, tallest + LINE * max(map(len, captions)) + 2 * GAP
+    sheet = Image.new("RGB", (across * wide + GAP, -(-len(pictures) // across) * high + GAP), "white")
+    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=11)
+    for number, (picture, lines) in enumerate(zip(small, captions, strict=True)):
+        left, top = GAP + number % across * wide, GAP + number // across * high
+        sheet.paste(picture, (left, top + tallest - picture.height))
+        for line, text in enumerate(lines):
+            while text and pen.textlength(text, font=font) > SIDE:
+                text = text[:-2].rstrip() + "…"
+            pen.text((left, top + tallest + LINE * line + 3), text, fill="black", font=font)
+    return sheet

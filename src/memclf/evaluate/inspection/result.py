@@ -110,7 +110,7 @@ class FeatureInspection:
 
     @property
     def advice(self) -> str:
-        """Two sentences: what to build on, and what to distrust or leave out. A third if cases are few."""
+        """What to build on, and what to distrust or leave out; and whether cases are too few."""
         return " ".join(filter(None, (self.build_on, self.beware, self.caution)))
 
     @property

@@ -55,7 +55,7 @@ def steadiness(clean: Array, changed: Sequence[Array], among: Array) -> float:
 
 
 def classify(values: Array, y: Array, folds: Sequence[tuple[Array, Array]], versions: Sequence[Array]) -> Array:
-    """The class that one measurement speaks for: of cases as they are (the first row), and changed.
+    """The class that one measurement speaks for, of cases as they are (first row) and changed.
 
     A small tree with balanced classes learns from the cases of the other folds as they are, and answers for the
     left-out cases. -1 stands for no answer.
@@ -99,7 +99,7 @@ def separation_interval(said: Array, y: Array, groups: Array | None, tried: int 
 
     >>> y = np.repeat([0, 1], 10)
     >>> separation_interval(y, y, None)
-    (0.64, 1.0)
+    (0.46, 1.0)
     """
     n_classes = int(y.max()) + 1
     sure = NormalDist().inv_cdf(1 - 0.025 / tried)
@@ -112,7 +112,7 @@ def separation_interval(said: Array, y: Array, groups: Array | None, tried: int 
         variance += share * (1 - share) / (n + sure**2) / n_classes**2
     half = sure * float(np.sqrt(variance))
     low, high = (round(_rescale(end, n_classes), 2) for end in (middle - half, middle + half))
-    return low, min(1.0, high)
+    return low, min(1.0, max(high, round(separation(said, y), 2)))  # all right: the estimate is an end of it
 
 
 def _rescale(accuracy: float, n_classes: int) -> float:

@@ -119,6 +119,8 @@ _TABLES = {
 def table(name: str) -> PublishedTable:
     """A table of the paper by its name.
 
+    Examples
+    --------
     >>> table("leaf_architectures").rows["fog"]["resnet18", "memory"]
     55.0
     """

@@ -58,7 +58,7 @@ def corrupt(
     preset : str
         Which table of severities, one of `PRESETS`; see the guide.
     texture_dir : path or None
-        A folder with photographs of frost, instead of those that come with the extra `vision`.
+        A folder with photographs of frost, instead of those that come with the extra `corruptions`.
 
     Returns
     -------

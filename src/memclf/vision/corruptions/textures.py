@@ -60,7 +60,7 @@ def _package_files() -> tuple[list[Path], list[float]]:
     found = find_spec("torch_uncertainty_assets")  # its files are data: nothing of it is imported
     if found is None or not found.submodule_search_locations:
         raise MissingExtraError(
-            'frost needs photographs of frost: pip install "memclf[vision]", or pass texture_dir with a folder of them'
+            'frost needs photographs of frost: pip install "memclf[corruptions]", or pass texture_dir with a folder'
         )
     folder = Path(next(iter(found.submodule_search_locations))) / "frost"
     return [folder / f"{name}.jpg" for name in PACKAGE_CHANCES], list(PACKAGE_CHANCES.values())

@@ -1,4 +1,4 @@
-"""From chances of each region to masks, and how far the masks hang on the limit between them."""
+"""From chances of each region to masks, and how far masks hang on the limit between them."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _odds(chance: Array) -> Array:
 def _families(
     found: Array, parents: Mapping[str, str | None], masks: Masks
 ) -> Iterator[tuple[Mask, list[str], list[Array]]]:
-    """Regions that lie in the same one: where that is, their names, and the chances that compete.
+    """Regions that lie in the same one: where that is, their names, and their chances.
 
     The outermost come first. The mask of a region must be in `masks` before those in it are asked for.
     """

@@ -349,7 +349,7 @@ def _painted_colours(sample: Sample) -> Coefficients:
 
 
 def _usual_doubt(cases: list[Painted], known: Coefficients, parents: Mapping[str, str | None]) -> Coefficients:
-    """How certain and how strange pixels of the painted pictures are, and their leeway: limits of `trust`."""
+    """How certain, strange and near a limit painted pixels are: the limits of `trust`."""
     rows = []
     for case in cases[:: -(-len(cases) // KNOWN)]:
         seen = look(without_noise(case.image), known)

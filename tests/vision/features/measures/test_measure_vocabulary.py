@@ -333,3 +333,13 @@ def test_fit_plane__outliers__do_not_count():
     values[:15, :20] = 3
     found = fit_plane(values[:, :, None].astype(np.float32), np.ones(truth.shape, dtype=bool))[:, :, 0]
     assert np.abs(found - truth).max() < 0.03
+
+
+def test_sight__hard_noisy_edges__no_colour_is_below_black():
+    """The filter against noise swings below black there, and a negative number has no logarithm."""
+    rng = np.random.default_rng(71)
+    blocks = np.kron(rng.random((16, 16, 3)) < 0.5, np.ones((6, 6, 1)))
+    image = np.clip(220 * blocks + rng.normal(0, 15, blocks.shape), 0, 255).astype(np.uint8)
+    sight = Sight(image, {})
+    assert sight.colours.min() >= 0
+    assert np.isfinite(sight.tones).all()

@@ -69,7 +69,8 @@ class Sight:
     @cached_property
     def colours(self) -> Array:
         """The picture at work size from 0 to 1, without noise."""
-        return remove_noise(_shrink(self._clean, WORK).astype(np.float32) * np.float32(1 / 255))
+        found = remove_noise(_shrink(self._clean, WORK).astype(np.float32) * np.float32(1 / 255))
+        return np.maximum(found, np.float32(0))  # the filter swings below black at strong edges
 
     @cached_property
     def fine(self) -> Array:

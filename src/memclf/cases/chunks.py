@@ -1,0 +1,226 @@
+"""Cases in chunks that stay where they are: Dask arrays, data frames and bags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from functools import cached_property
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from memclf._numbers import Array
+from memclf.cases import containers
+from memclf.cases.adapter import Cases
+from memclf.cases.distinct import content_keys
+from memclf.cases.executors import Executor, find_executor, import_dask
+from memclf.protocols import Delays
+
+SHOWN = 5  # columns that a message names
+
+
+class About(NamedTuple):
+    """What is told of a chunk before anything is computed with its cases."""
+
+    n: int
+    columns: tuple[Any, ...] | None  # names in a table, the number in an array, None elsewhere
+    infinite: tuple[int, int, float] | None  # first row and column of a number that is not finite, and the number
+    keys: Array | None  # one number per case that equal rows share
+
+
+class Chunks:
+    """Cases in chunks, on the workers of a cluster or in this process.
+
+    Parameters
+    ----------
+    X : Dask array, data frame or bag
+        A chunk is a block of rows, a partition of a data frame, or a list of cases (paths of images, texts).
+    look : bool
+        Look at every chunk first: its length, its columns, numbers that are not finite, and keys of its rows.
+
+    Attributes
+    ----------
+    chunks : list
+        Dask's delayed values; chunks without cases are left out.
+    numbers : list of int
+        Their numbers in X, for messages.
+    lengths, starts : ndarray
+        Cases of each chunk, and the row of its first case.
+    """
+
+    def __init__(self, X: Any, *, look: bool = True):
+        import_dask()
+        self.executor: Executor = find_executor()
+        chunks = list_chunks(X)
+        told: list[About] = self._look(chunks) if look else []
+        lengths = [each.n for each in told] if look else list(X.chunks[0])
+        filled = [i for i, n in enumerate(lengths) if n]
+        if not filled:
+            raise ValueError("X has no cases (n_samples=0)")
+        self.chunks = [chunks[i] for i in filled]
+        self.numbers = filled
+        self.lengths = np.array([lengths[i] for i in filled])
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        self.told = [told[i] for i in filled] if look else []
+        _check_columns(self.numbers, self.told)
+
+    def __len__(self) -> int:
+        return int(self.lengths.sum())
+
+    def _look(self, chunks: list[Any]) -> list[About]:
+        calls = [(number, _look_at, chunk) for number, chunk in enumerate(chunks)]
+        return self.executor.get(self.executor.start(_on_chunk, calls), what="looking at chunks", verbose=None)
+
+    @property
+    def keys(self) -> Array | None:
+        """A number per case that equal rows share; None if the cases are no rows of numbers."""
+        keys = [each.keys for each in self.told]
+        return None if any(each is None for each in keys) else np.concatenate(keys)  # type: ignore[arg-type]
+
+    @cached_property
+    def data(self) -> Any:
+        """The first case, in a container of the kind of the chunks: its columns are those of all."""
+        return self.keep(np.zeros(1, dtype=np.intp))
+
+    def check_finite(self, hint: str) -> None:
+        """Raise an error that names the first chunk and row with NaN or infinity."""
+        for number, start, told in zip(self.numbers, self.starts, self.told, strict=True):
+            if told.infinite is not None:
+                row, column, value = told.infinite
+                raise ValueError(
+                    f"X contains {value} in chunk {number}, row {row} of the chunk (row {start + row} of X), column "
+                    f"{column}, but all numbers must be finite. {hint}"
+                )
+
+    def start(self, work: Callable[..., Any], *shared: Any, own: list[Any] | None = None) -> list[Any]:
+        """Handles of ``work(*shared, chunk)`` for each chunk; `own` adds an argument for each."""
+        shared = tuple(map(self.executor.put, shared))
+        own = [()] * len(self.chunks) if own is None else [(each,) for each in own]
+        calls = [
+            (number, work, *shared, chunk, *mine)
+            for number, chunk, mine in zip(self.numbers, self.chunks, own, strict=True)
+        ]
+        return self.executor.start(_on_chunk, calls)
+
+    def pieces(self, rows: Array) -> list[Any]:
+        """Handles of the cases at these rows, which must ascend: one of each chunk that has some."""
+        found = locate(self.starts, rows)
+        calls = [(self.numbers[i], _pick, self.chunks[i], positions) for i, positions in found]
+        return self.executor.start(_on_chunk, calls)
+
+    def keep(self, rows: Array) -> Any:
+        """The cases at these rows, in this process."""
+        order = np.argsort(rows, kind="stable")
+        found = containers.stack(self.executor.get(self.pieces(rows[order])))
+        return containers.take(found, np.argsort(order, kind="stable"))
+
+    def take(self, rows: Array) -> Cases:
+        """The cases at these rows, in this process."""
+        return Cases.of(self.keep(rows))
+
+    def piles(self, groups: list[Array]) -> list[list[Any]]:
+        """For each group of ascending rows the handles of its cases, each chunk being read once."""
+        wanted: list[list[tuple[int, Array]]] = [[] for _ in self.chunks]
+        for k, rows in enumerate(groups):
+            for i, positions in locate(self.starts, rows):
+                wanted[i].append((k, positions))
+        piles: list[list[Any]] = [[] for _ in groups]
+        picked = self.start(_pick_several, own=[[positions for _, positions in each] for each in wanted])
+        calls = [(several, j) for several, each in zip(picked, wanted, strict=True) for j in range(len(each))]
+        pieces = iter(self.executor.start(_entry, calls))
+        for each in wanted:
+            for k, _ in each:
+                piles[k].append(next(pieces))
+        return piles
+
+
+def is_chunked(X: Any) -> TypeGuard[Any]:
+    """Whether X is a collection of Dask; Dask is not imported for it."""
+    return type(X).__module__.partition(".")[0] == "dask" and isinstance(X, Delays)
+
+
+def open_cases(X: Any) -> Cases | Chunks:
+    """X as cases: in chunks if they are, else as `Cases` with a cache."""
+    return Chunks(X) if is_chunked(X) else Cases.of(X).remembering()
+
+
+def compute_if_chunked(values: Any) -> Any:
+    """One value per case (labels, weights), in this process."""
+    return values.compute() if is_chunked(values) else values
+
+
+def locate(starts: Array, rows: Array) -> list[tuple[int, Array]]:
+    """Of each chunk that has some of these ascending rows: its place, and their positions in it."""
+    ends = np.append(np.searchsorted(rows, starts), len(rows))
+    return [(i, rows[ends[i] : ends[i + 1]] - starts[i]) for i in range(len(starts)) if ends[i] < ends[i + 1]]
+
+
+def list_chunks(X: Any) -> list[Any]:
+    """The chunks of a Dask collection, each with all columns of its cases."""
+    if is_array(X):
+        if X.ndim == 0:
+            raise ValueError("X must hold several cases; got a Dask array without dimensions")
+        X = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+        return list(X.to_delayed().ravel())
+    return list(X.to_delayed())
+
+
+def is_array(X: Any) -> bool:
+    """Whether a Dask collection is an array: it alone knows the lengths of its chunks."""
+    return type(X).__module__.startswith("dask.array")
+
+
+def as_chunk(data: Any) -> Any:
+    """What Dask computed for a chunk as a container: the iterators of a bag become lists."""
+    return containers.as_container(data if isinstance(data, Sized) else list(data))
+
+
+def _on_chunk(number: int, work: Callable[..., Any], *arguments: Any) -> Any:
+    """A call whose errors name the chunk."""
+    try:
+        return work(*arguments)
+    except Exception as error:
+        error.add_note(f"This happened in chunk {number} of X.")
+        raise
+
+
+def _look_at(chunk: Any) -> About:
+    data = as_chunk(chunk)
+    n = containers.count(data)
+    if containers.is_table(data):
+        return About(n, tuple(data.columns), None, None)
+    if not containers.is_rows_of_numbers(data):
+        return About(n, None, None, None)
+    bad = containers.find_infinite(data)
+    infinite = None if bad is None else (*bad, float(data[bad]))
+    return About(n, (data.shape[1],), infinite, content_keys(data) if n else np.zeros(0, dtype=np.uint64))
+
+
+def _check_columns(numbers: list[int], told: list[About]) -> None:
+    for number, each in zip(numbers[1:], told[1:], strict=True):
+        first = told[0].columns
+        if each.columns == first:
+            continue
+        here = f"chunk {number} of X has {_say_columns(each.columns)}, but chunk {numbers[0]} has {_say_columns(first)}"
+        raise ValueError(f"{here}. All chunks must have the same columns, in the same order")
+
+
+def _say_columns(columns: tuple[Any, ...] | None) -> str:
+    if columns is None:
+        return "no columns"
+    if len(columns) == 1 and isinstance(columns[0], int):
+        return f"{columns[0]} columns"
+    more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
+    return f"the columns {', '.join(map(repr, columns[:SHOWN]))}{more}"
+
+
+def _pick(chunk: Any, positions: Array) -> Any:
+    return containers.take(as_chunk(chunk), positions)
+
+
+def _pick_several(chunk: Any, wanted: list[Array]) -> list[Any]:
+    data = as_chunk(chunk)
+    return [containers.take(data, positions) for positions in wanted]
+
+
+def _entry(several: list[Any], j: int) -> Any:
+    return several[j]

@@ -1,0 +1,148 @@
+"""Where the work on chunks runs: in this process, or on the workers of a Dask cluster.
+
+An executor starts calls and gives back handles. A handle can be an argument of another call, so that what a call
+returns stays where it was computed until `get` asks for it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from memclf._progress import is_shown, track
+from memclf._version import __version__
+from memclf.exceptions import ClusterError, MissingExtraError
+
+SHOWN = 3  # workers that a message names
+
+
+class Executor(Protocol):
+    """Starts calls; arguments may be handles, lists of them, and delayed values of Dask."""
+
+    def put(self, value: Any) -> Any:
+        """A handle of a value that many calls share."""
+
+    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Handles of ``work(*arguments)`` for the arguments of each call."""
+
+    def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
+        """What the calls returned."""
+
+
+class Here:
+    """Runs the calls in this process, one after the other."""
+
+    def put(self, value: Any) -> Any:
+        return value
+
+    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [work(*map(_computed, arguments)) for arguments in calls]
+
+    def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
+        return handles
+
+
+class OnCluster:
+    """Runs the calls on the workers of a Dask cluster.
+
+    Values that calls share are results of calls as well, not data scattered beside them: the scheduler can make them
+    anew when a worker is lost.
+    """
+
+    def __init__(self, client: Any):
+        check_workers(client)
+        self.client = client
+
+    def put(self, value: Any) -> Any:
+        with _without_size_warning():
+            return self.client.submit(_itself, value, pure=False)
+
+    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+        from dask import delayed
+
+        call = delayed(work, pure=False)
+        with _without_size_warning():
+            return list(self.client.compute([call(*arguments) for arguments in calls]))
+
+    def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
+        from distributed import as_completed
+
+        try:
+            if is_shown(verbose):
+                for future in track(as_completed(handles), total=len(handles), what=what, verbose=verbose):
+                    if future.status == "error":
+                        break  # and `gather` raises what the call raised
+            return list(self.client.gather(handles))
+        except Exception:
+            self.client.cancel(handles)
+            raise
+
+
+def find_executor() -> Executor:
+    """The cluster whose client is running in this process; without one, this process."""
+    try:
+        from distributed import default_client
+    except ImportError:
+        return Here()
+    try:
+        return OnCluster(default_client())
+    except ValueError:  # there is no client
+        return Here()
+
+
+def import_dask() -> Any:
+    """The package dask; an error names the extra where it is missing."""
+    try:
+        import dask
+    except ImportError as error:
+        raise MissingExtraError("cases in chunks need Dask: pip install 'memclf[cluster]'") from error
+    return dask
+
+
+def check_workers(client: Any) -> None:
+    """Refuse workers without memclf, or with another version of it."""
+
+    # A function inside a function travels as code. One of this module would be imported on the worker, which fails
+    # where memclf is missing.
+    def find_version() -> str | None:
+        try:
+            from memclf._version import __version__ as found
+        except ImportError:
+            return None
+        return str(found)
+
+    found = client.run(find_version)
+    if not found:
+        raise ClusterError(
+            f"the cluster at {client.scheduler.address} has no workers; start some with "
+            f"`dask worker {client.scheduler.address}`"
+        )
+    other = {worker: version for worker, version in found.items() if version != __version__}
+    if other:
+        names = [f"{worker} has {'no memclf' if v is None else f'memclf {v}'}" for worker, v in other.items()]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        raise ClusterError(
+            f"workers and client must have the same memclf. This process has memclf {__version__}, but "
+            f"{', '.join(names[:SHOWN])}{more}. Install memclf {__version__} there"
+        )
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _computed(argument: Any) -> Any:
+    """What a delayed value stands for; all else as it is."""
+    if type(argument).__module__.partition(".")[0] == "dask":
+        return argument.compute(scheduler="synchronous")
+    return argument
+
+
+@contextmanager
+def _without_size_warning() -> Iterator[None]:
+    """A model of over 10 MB travels once, as part of a graph; Dask would warn of it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph of size")
+        yield

@@ -1,0 +1,61 @@
+"""The options ``--cluster`` and ``--workers``: a Dask cluster for a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from memclf.exceptions import ClusterError, MissingExtraError
+
+PATIENCE = 10  # seconds for a scheduler to answer
+CLUSTER_HELP = "Address of a running Dask scheduler, as tcp://10.0.0.1:8786."
+WORKERS_HELP = "Start this many worker processes on this machine."
+
+
+@contextmanager
+def open_cluster(address: str | None = None, workers: int | None = None) -> Iterator[Any]:
+    """A client of a running scheduler or of new local workers, while the block runs.
+
+    It is the client that estimators find. Without address and workers there is none (None), and all work is done in
+    this process.
+
+    Parameters
+    ----------
+    address : str or None
+        Of a scheduler that is running.
+    workers : int or None
+        Worker processes to start on this machine, with one thread each.
+    """
+    if address is None and workers is None:
+        yield None
+        return
+    if address is not None and workers is not None:
+        raise ValueError("--cluster names a running cluster and --workers starts one; give one of them")
+    if workers is not None and workers < 1:
+        raise ValueError(f"--workers must be at least 1, got {workers}")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise MissingExtraError("--cluster and --workers need Dask: pip install 'memclf[cluster]'") from error
+    from memclf.cases.executors import check_workers
+
+    if address is not None:
+        with _connect(Client, address) as client:
+            check_workers(client)
+            yield client
+        return
+    local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    with local as cluster, Client(cluster) as client:
+        yield client
+
+
+def _connect(kind: Any, address: str) -> Any:
+    try:
+        return kind(address, timeout=PATIENCE)
+    except (OSError, ValueError, ImportError) as error:  # no answer, no address, a protocol that is not installed
+        raise ClusterError(
+            f"no Dask scheduler answers at {address!r} within {PATIENCE} seconds ({type(error).__name__}: "
+            f"{' '.join(str(error).splitlines()[:1])}). Start one with `dask scheduler`, and give the address that it "
+            "prints"
+        ) from error

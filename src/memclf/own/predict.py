@@ -1,0 +1,117 @@
+"""Answers to all cases of a file, written block by block; an interrupted run goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from memclf._progress import track
+from memclf.classifier import MemoryClassifier
+from memclf.data import Block, CaseFile
+from memclf.data.images import drop_broken, say_broken
+from memclf.exceptions import DataError, ImageError, OptionError
+from memclf.explain import answer_rows
+from memclf.own.part import SUFFIXES, PartFile
+from memclf.persist import load
+from memclf.persist.manifest import MANIFEST
+
+COLUMNS = ("answer", "probability", "memory", "similarity", "known", "reason")
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What `predict_file` wrote.
+
+    Attributes
+    ----------
+    out : Path
+    answers, unknown : int
+        How many rows there are, and how many of them are not known.
+    before : int
+        How many an earlier call, which was interrupted, had written.
+    broken : tuple of str
+        Images that were skipped, and why.
+    new_columns : tuple of str
+        Columns that the training data did not have, which were not looked at.
+    """
+
+    out: Path
+    answers: int
+    unknown: int
+    before: int
+    broken: tuple[str, ...]
+    new_columns: tuple[str, ...]
+
+
+def predict_file(
+    model: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    skip_broken: bool = False,
+    trusted: Iterable[Any] = (),
+    verbose: int | None = None,
+) -> Predicted:
+    """Answer every case of a file or folder with a saved memory classifier.
+
+    Until all is done the answers are in OUT.part, and the same call goes on from there. OUT appears when it is whole.
+
+    Parameters
+    ----------
+    model : path of a model folder
+    path : path
+        A table, a folder of images or a CSV file that lists images, as the model takes it.
+    out : path
+        Ends in .csv, .jsonl or .parquet. An older file is replaced.
+    skip_broken : bool
+        Leave out images that cannot be read, instead of an error.
+    trusted : names of types and functions that loading may use; see `memclf.load`
+    verbose : int or None
+    """
+    model, path, target = Path(model), Path(path), Path(out)
+    if target.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"--out must end in one of {', '.join(SUFFIXES)}; got {target.name}")
+    if not target.absolute().parent.is_dir():
+        raise OptionError(f"there is no folder {target.absolute().parent} to write {target.name} into")
+    if target.resolve() == path.resolve():
+        raise OptionError(f"--out {target} is the data itself, which would be lost; give another name")
+    clf = load(model, trusted=trusted)
+    if not isinstance(clf, MemoryClassifier):
+        raise DataError(f"{model} holds a {type(clf).__name__}; memclf predict takes a memory classifier")
+    cases = CaseFile(clf, path)
+    what = sha256((model / MANIFEST).read_bytes() + cases.identity.encode()).hexdigest()
+    part = PartFile(target, what, (cases.name, *COLUMNS))
+    before = part.state.answers
+    blocks = cases.blocks(part.state.done)
+    for block in track(blocks, total=cases.count_blocks(part.state.done), what="blocks of cases", verbose=verbose):
+        rows, broken = _answer(clf, block, skip_broken)
+        part.append(rows, done=block.end, broken=broken)
+    state = part.state
+    if not state.done:
+        raise DataError(f"{path} holds no cases")
+    part.finish()
+    new = () if cases.columns is None else tuple(cases.columns.new)
+    return Predicted(target, state.answers, state.unknown, before, tuple(state.broken), new)
+
+
+def _answer(clf: Any, block: Block, skip_broken: bool) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows of a block, without broken images, and what is broken."""
+    names, cases, broken = block.names, block.cases, {}
+    try:
+        answers = answer_rows(clf, cases)
+    except ImageError:
+        broken = cases.broken()
+        if not broken or not skip_broken:
+            if broken:
+                raise DataError(f"{say_broken(broken, len(cases))}. --skip-broken leaves them out") from None
+            raise
+        if len(broken) == len(cases):
+            return [], list(broken.values())
+        cases, kept = drop_broken(cases, broken)
+        names, answers = [names[k] for k in kept], answer_rows(clf, cases)
+    rows = [{"": name, **answer.as_dict()} for name, answer in zip(names, answers, strict=True)]
+    return rows, list(broken.values())

@@ -1,0 +1,35 @@
+"""The options of commands that use a cluster."""
+
+import time
+
+import pytest
+
+from memclf.cases.executors import Here, find_executor
+from memclf.cli import cluster
+from memclf.cli.cluster import open_cluster
+from memclf.exceptions import ClusterError
+
+pytest.importorskip("distributed")
+
+
+def test_open_cluster__nothing_asked_for__is_this_process():
+    with open_cluster() as client:
+        assert client is None
+        assert isinstance(find_executor(), Here)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://1", "127.0.0.1:no"])
+def test_open_cluster__address_that_does_not_answer__fails_in_seconds_and_says_so(address, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    started = time.monotonic()
+    with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"), open_cluster(address):
+        pass
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize(
+    ("options", "told"), [({"workers": 0}, "at least 1, got 0"), ({"address": "a", "workers": 1}, "one of them")]
+)
+def test_open_cluster__options_that_make_no_sense__are_refused(options, told):
+    with pytest.raises(ValueError, match=told), open_cluster(**options):
+        pass

@@ -1,0 +1,79 @@
+"""On the two workers of a cluster: the same results as in this process."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from limits import lower_limits
+from memclf import MemoryClassifier
+from memclf.evaluate import evaluate
+from memclf.exceptions import ClusterError
+from memclf.similarity import RBFSimilarity
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 2)) + rng.integers(0, 2, (400, 1)) * 8
+y = np.where(X[:, 0] > X[:, 1], "above", "below")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Of workers that are threads of this process; processes take seconds to start, see `test_processes`."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": False}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def in_chunks(X=X):
+    return da.from_array(X, chunks=(90, 2))
+
+
+def test_workers__fit_and_predict__equal_this_process_bit_for_bit(client, monkeypatch):
+    lower_limits(monkeypatch)
+    clf = MemoryClassifier(RBFSimilarity(), threshold=0.5, random_state=0)
+    with client.as_current():
+        far = clf.fit(in_chunks(), y)
+        answers = far.predict(in_chunks()).compute()
+        result = far.search_result_
+    here = clf.fit(in_chunks(), y)
+    assert result.way == here.search_result_.way == "batches"
+    np.testing.assert_array_equal(result.indices, here.search_result_.indices)
+    np.testing.assert_array_equal(result.similarity, here.search_result_.similarity)
+    assert result.objective == here.search_result_.objective
+    np.testing.assert_array_equal(answers, here.predict(X))
+
+
+def test_workers__evaluation__conditions_are_tasks_with_the_same_rows(client):
+    contenders = {
+        "memory": MemoryClassifier(RBFSimilarity(0.1), threshold=0.5, random_state=0).fit(X, y),
+        "tree": DecisionTreeClassifier(random_state=0).fit(X, y),
+    }
+    changed = {("noise", level): X + level * rng.normal(size=X.shape) for level in (1, 2)}
+    here = evaluate(contenders, X, y, changed)
+    with client.as_current():
+        there = evaluate(contenders, X, y, changed)
+    assert len(here) == 6
+    assert there == here
+
+
+def test_workers__error_in_a_chunk__is_raised_here_and_names_it(client):
+    bad = X.copy()
+    bad[200, 1] = np.inf
+    with client.as_current(), pytest.raises(ValueError, match="X contains inf in chunk 2, row 20 of the chunk"):
+        MemoryClassifier(RBFSimilarity(1.0)).fit(in_chunks(bad), y)
+
+
+def test_workers__there_are_none__says_how_to_start_some():
+    options = {"n_workers": 0, "dashboard_address": "127.0.0.1:0", "processes": False}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        client.as_current(),
+        pytest.raises(ClusterError, match="has no workers; start some with `dask worker inproc"),
+    ):
+        MemoryClassifier().fit(in_chunks(), y)

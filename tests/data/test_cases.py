@@ -1,0 +1,46 @@
+"""Reading cases for a fitted classifier: which column holds the labels, and files with or without them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from memclf import MemoryClassifier
+from memclf.data import read_cases, read_unlabelled
+from memclf.exceptions import DataError
+
+RNG = np.random.default_rng(0)
+TABLE = pd.DataFrame({"width": RNG.normal(size=40), "height": RNG.normal(size=40)})
+Y = np.where(TABLE["width"] > 0, "wide", "narrow")
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return MemoryClassifier(threshold=0.3, random_state=0).fit(TABLE, Y)
+
+
+def write(folder, **more):
+    TABLE.assign(**more).to_csv(folder / "cases.csv", index=False)
+    return folder / "cases.csv"
+
+
+def test_read_cases__only_one_new_column_holds_classes__it_is_the_label(clf, tmp_path):
+    X, y = read_cases(clf, write(tmp_path, plot=np.arange(40), shape=Y))
+    assert y.tolist() == Y.tolist()
+    assert list(X.columns) == ["width", "height"]
+
+
+@pytest.mark.parametrize("more", [{"shape": Y, "form": Y}, {"shape": np.where(Y == "wide", "wide", "round")}])
+def test_read_cases__no_column_or_two_could_be_the_label__asks_for_it(clf, tmp_path, more):
+    with pytest.raises(DataError, match="say --label COLUMN"):
+        read_cases(clf, write(tmp_path, **more))
+
+
+@pytest.mark.parametrize("more", [{}, {"label": Y}])
+def test_read_unlabelled__with_or_without_labels__gives_the_same_cases(clf, tmp_path, more):
+    pd.testing.assert_frame_equal(read_unlabelled(clf, write(tmp_path, **more)), TABLE)
+
+
+@pytest.mark.parametrize("more", [{}, {"y": Y}])
+def test_read_unlabelled__classifier_of_an_array__leaves_labels_out(tmp_path, more):
+    plain = MemoryClassifier(threshold=0.3, random_state=0).fit(TABLE.to_numpy(), Y)
+    np.testing.assert_allclose(read_unlabelled(plain, write(tmp_path, **more)), TABLE.to_numpy())

@@ -1,0 +1,150 @@
+"""`fit_data` and `memclf fit`: from files to a model folder, a table and a sentence, and a page."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import memclf
+from memclf.cli import app
+from memclf.own import fit_data
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["fit", *map(str, arguments)])
+
+
+def test_fit_data__table__saves_a_model_that_answers_as_the_fitted_one(fitted, table):
+    loaded = memclf.load(fitted.model)
+    cases = fitted.data.cases
+    assert (loaded.predict(cases) == fitted.classifier.predict(cases)).all()
+    assert (
+        fitted.comparison.results.cases.labels.tolist()
+        == np.unique(fitted.data.target, return_inverse=True)[1].tolist()
+    )
+
+
+def test_fit_data__table_that_can_be_learned__beats_the_commonest_class(fitted):
+    rows = {row["contender"]: row for row in fitted.comparison.rows}
+    assert rows["baseline"]["accuracy"]["value"] > rows["majority"]["accuracy"]["value"] + 0.1
+    assert fitted.comparison.differences["majority"]["accuracy"]["low"] > 0
+    assert fitted.comparison.advice.use in ("memory", "plain")  # labels alone are its memory classifier
+
+
+def test_fit_data__same_seed__gives_the_same_comparison(table, fitted):
+    again = fit_data(table, target="outcome", answer="labels", estimator="logistic")
+    assert again.model is None
+    assert again.as_dict()["contenders"] == fitted.as_dict()["contenders"]
+
+
+def test_fit__groups_and_json__compare_all_four_contenders(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.assign(doctor=np.arange(len(frame)) // 6).to_parquet(tmp_path / "t.parquet")
+    shown = run(
+        tmp_path / "t.parquet",
+        "--out",
+        tmp_path / "m",
+        "--target",
+        "outcome",
+        "--groups",
+        "doctor",
+        "--json",
+        "--estimator",
+        "logistic",
+        "--unknown-rate",
+        "0",
+        "--answer",
+        "local",
+    )
+    assert shown.exit_code == 0, shown.output
+    found = json.loads(shown.stdout)
+    assert [row["contender"] for row in found["contenders"]] == ["majority", "baseline", "stage1", "memory"]
+    assert found["answered"] == 1.0
+    assert found["use"] in ("memory", "plain", "stage1")
+    assert (tmp_path / "m" / "manifest.json").is_file()
+    assert "doctor" not in memclf.load(tmp_path / "m").memories_.columns
+
+
+def test_fit__csv__prints_table_sentence_and_notes(table, tmp_path):
+    frame = pd.read_csv(table)
+    frame.insert(0, "id", [f"p{k}" for k in range(len(frame))])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    page = tmp_path / "page.html"
+    shown = run(
+        tmp_path / "t.csv", "--out", tmp_path / "m", "--target", "outcome", "--answer", "labels", "--report", page
+    )
+    assert shown.exit_code == 0, shown.output
+    for said in (
+        "Left out 'id'",
+        "commonest class",
+        "plain model",
+        "memory classifier",
+        "Use the ",
+        f"model: {tmp_path}",
+    ):
+        assert said in shown.output
+    html = page.read_text()
+    assert "Use the " in html
+    assert "Memory 0 · " in html
+    assert "http://" not in html.replace("http://www.w3.org", "")
+
+
+@pytest.mark.slow
+def test_fit_data__folder_of_images__uses_measurements_and_the_bundled_network(pictures, tmp_path):
+    found = fit_data(pictures, tmp_path / "m", answer="local", folds=2)
+    assert found.data.kind == "images"
+    rows = {row["contender"]: row for row in found.comparison.rows}
+    assert list(rows) == ["majority", "baseline", "stage1", "memory"]
+    assert rows["baseline"]["accuracy"]["value"] > 0.8
+    assert rows["stage1"]["answered_accuracy"]["value"] > 0.8
+    loaded = memclf.load(tmp_path / "m")
+    assert (loaded.predict(found.data.cases) == found.classifier.predict(found.data.cases)).all()
+
+
+def test_fit__spec_of_measurements__is_what_cases_are_compared_by(pictures, tmp_path):
+    spec = tmp_path / "look.yaml"
+    spec.write_text("measurements:\n  - measure: colour\n    of: picture\n")
+    page = tmp_path / "page.html"
+    options = ("--estimator", "logistic", "--answer", "labels", "--report", page)
+    shown = run(pictures, "--out", tmp_path / "m", "--features", spec, *options)
+    assert shown.exit_code == 0, shown.output
+    clf = memclf.load(tmp_path / "m")
+    assert page.read_text().count("data:image/png;base64") >= len(clf.memory_indices_)
+    assert [type(each).__name__ for each in clf.similarity_.features.measurements] == ["ColourOf"]
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--target", "nothing"), 1, "has no column 'nothing'"),
+        ((), 1, "none of the columns label, class, target, y; say --target COLUMN"),
+        (("--target", "outcome", "--answer", "guess"), 2, "--answer must be one of"),
+        (("--target", "outcome", "--similarity", "gowr"), 2, "did you mean gower?"),
+        (("--target", "outcome", "--features", "look.yaml"), 2, "--features names measurements of images, but"),
+        (("--target", "outcome", "--unknown-rate", "2"), 2, "unknown-rate"),
+        (("--target", "outcome", "--report", "nowhere/page.html"), 1, "there is no folder"),
+    ],
+)
+def test_fit__bad_options__one_line_and_the_right_exit_code(table, tmp_path, options, code, message):
+    shown = run(table, "--out", tmp_path / "m", *options)
+    assert shown.exit_code == code
+    assert message in " ".join(shown.output.split())
+    assert not (tmp_path / "m").exists()
+
+
+def test_fit__folder_with_other_things__is_left_alone(table, tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    shown = run(table, "--target", "outcome", "--out", tmp_path)
+    assert shown.exit_code == 1
+    assert "holds other things" in shown.output
+    assert [each.name for each in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_fit__texts__say_what_to_install(tmp_path):
+    texts = [f"a longer text about case number {k} and more" for k in range(30)]
+    pd.DataFrame({"review": texts, "label": ["good", "bad"] * 15}).to_csv(tmp_path / "t.csv", index=False)
+    shown = run(tmp_path / "t.csv", "--out", tmp_path / "m")
+    assert shown.exit_code == 1
+    assert "pip install sentence-transformers" in shown.output

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from memclf._numbers import Array
 from memclf._progress import track
-from memclf.vision.features.leaf_augment import change_light
-from memclf.vision.features.leaf_light import remove_impulses, remove_noise, without_noise, work_size
+from memclf.vision.features.light import remove_impulses, remove_noise, without_noise, work_size
 from memclf.vision.features.perceptron import Layers, evaluate, join, teach
 from memclf.vision.features.region_masks import leeway, share_range
 from memclf.vision.features.region_pixels import (
@@ -26,7 +25,6 @@ from memclf.vision.features.region_pixels import (
     PLANES,
     SCALES,
     SPREAD,
-    Coefficients,
     certainty,
     chances,
     first_look,
@@ -35,6 +33,8 @@ from memclf.vision.features.region_pixels import (
     strange_share,
     surroundings,
 )
+from memclf.vision.features.taught import Coefficients
+from memclf.vision.features.views import cast_shadow, change_light, draw_place
 from memclf.vision.files import Pixels
 
 OFTEN = 800  # showings of all pictures together, at least, where much was painted
@@ -194,12 +194,7 @@ def _painted_pixels(case: Painted) -> float:
 def draw_view(case: Painted, n_regions: int, shadows: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Draw one showing: the image as float32, and how much of each pixel is painted as what."""
     height, width = case.image.shape[:2]
-    size = np.array(case.size, dtype=float)
-    stretch = np.exp(rng.uniform(-0.12, 0.12))
-    turn = cv2.getRotationMatrix2D((0.0, 0.0), rng.uniform(-15, 15), np.exp(rng.uniform(-0.25, 0.25)))[:, :2]
-    turn = turn @ np.diag(rng.choice([-1.0, 1.0], 2) * [stretch, 1 / stretch])
-    shift = size / 2 - turn @ (size / 2) + rng.uniform(-0.06, 0.06, 2) * size
-    place = np.column_stack([turn * (size / (width, height)), shift])
+    place = draw_place((0, 0, width, height), case.size, rng)
     image = cv2.warpAffine(case.image, place, case.size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     shares = np.zeros((case.size[1], case.size[0], n_regions), dtype=np.float32)
     for k in range(n_regions):
@@ -209,20 +204,8 @@ def draw_view(case: Painted, n_regions: int, shadows: int, rng: np.random.Genera
     x = change_light(image.astype(np.float32) * np.float32(1 / 255), rng)
     for _ in range(shadows):
         if rng.random() < 0.5:
-            x = _cast_shadow(x, rng)
+            x = cast_shadow(x, rng)
     return remove_noise(np.repeat(x[:, :, :1], 3, axis=2) if case.grey else x), shares
-
-
-def _cast_shadow(x: Array, rng: np.random.Generator) -> Array:
-    """Darken a part of the picture: a polygon with an edge that is soft or sharp."""
-    h, w = x.shape[:2]
-    corners = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(3, 7)))
-    far = max(h, w) * rng.uniform(0.1, 0.6) * rng.uniform(0.4, 1, (len(corners), 1))
-    points = rng.uniform(0, 1, 2) * (w, h) + far * np.column_stack([np.cos(corners), np.sin(corners)])
-    shadow = cv2.fillPoly(np.zeros((h, w), dtype=np.float32), [points.astype(np.int32)], 1.0)
-    shadow = cv2.GaussianBlur(shadow, (0, 0), float(np.exp(rng.uniform(0, np.log(20)))))
-    light = rng.uniform(0.4, 0.95) * np.exp(rng.uniform(-0.06, 0.06, 3))
-    return x * (1 - shadow[:, :, None] * (1 - light).astype(np.float32))
 
 
 def _sample(case: int, seen: Array, shares: Array, rng: np.random.Generator) -> Sample:

@@ -12,14 +12,13 @@ from sklearn.utils._param_validation import Interval
 
 from memclf._numbers import Array
 from memclf._progress import track
-from memclf.vision.features.base import ImageFeatures, Info, Masks, ramp
-from memclf.vision.features.leaf_light import without_noise
+from memclf.vision.features.base import Info, Masks, ramp
+from memclf.vision.features.light import without_noise
 from memclf.vision.features.paintings import Painting, are_labels, check_paintings
 from memclf.vision.features.region_masks import decide, leeway, paint_share, share_range
 from memclf.vision.features.region_numbers import NUMBERS, describe_region, share
 from memclf.vision.features.region_pixels import (
     PLANES,
-    Coefficients,
     certainty,
     chances,
     entropy,
@@ -27,7 +26,8 @@ from memclf.vision.features.region_pixels import (
     strange_share,
     strangeness,
 )
-from memclf.vision.files import Pixels, as_rgb
+from memclf.vision.features.taught import Coefficients, TaughtFeatures
+from memclf.vision.files import Pixels
 from memclf.vision.images import ImageCollection, as_images
 
 MOST_REGIONS = 255  # that a painting of bytes can hold
@@ -49,7 +49,7 @@ class Suggestion(NamedTuple):
     taken_for: str
 
 
-class TaughtRegions(ImageFeatures):
+class TaughtRegions(TaughtFeatures):
     """Regions of a picture, learned from an expert's paintings: a few strokes, or outlines.
 
     Parameters
@@ -111,7 +111,6 @@ class TaughtRegions(ImageFeatures):
         "verbose": ["verbose", None],
     }
     signs = SIGNS
-    coefficients_: Coefficients | None = None
 
     def __init__(
         self,
@@ -187,11 +186,11 @@ class TaughtRegions(ImageFeatures):
         signs = sure, strange_share(seen, self._taught()), leeway(ranges, parents)
         return *shares, *nested, *np.array(list(ranges.values())).ravel(), *np.concatenate(about), *signs
 
-    def masks(self, image: Any, info: Info | None = None) -> Masks:
-        """Where each region is: boolean arrays of the image's height and width, by name."""
-        image = as_rgb(image, "image")
-        found = chances(look(without_noise(image), self._taught()), self._taught())
-        return decide(cv2.resize(found, image.shape[1::-1], interpolation=cv2.INTER_LINEAR), self._parents())
+    def _find(self, image: Pixels) -> Array:
+        return chances(look(without_noise(image), self._taught()), self._taught())
+
+    def _decide(self, found: Array) -> Masks:
+        return decide(found, self._parents())
 
     def believe(self, signs: Array) -> Array:
         sure, strange, free = self._taught()["usual"]
@@ -244,8 +243,7 @@ class TaughtRegions(ImageFeatures):
         paintings: list[Painting] = []
         for position in track(range(len(images)), total=len(images), what="painting", verbose=self.verbose):
             image = images[position]
-            found = chances(look(without_noise(image), self._taught()), self._taught())
-            painting = paint_share(found, parents, region, *shares[position])
+            painting = paint_share(self._find(image), parents, region, *shares[position])
             large = cv2.resize(painting.astype(np.uint8), image.shape[1::-1], interpolation=cv2.INTER_NEAREST)
             paintings.append(np.asarray(large, dtype=np.uint8))
         return paintings
@@ -283,12 +281,6 @@ class TaughtRegions(ImageFeatures):
 
     def __sklearn_is_fitted__(self) -> bool:
         return self.coefficients_ is not None
-
-    def __sklearn_clone__(self) -> Self:
-        copy = type(self)(**self.get_params(deep=False))
-        if self.coefficients_ is not None:
-            copy.coefficients_ = {name: values.copy() for name, values in self.coefficients_.items()}
-        return copy
 
 
 def _check_shares(region: str, shares: Any, n: int, parents: Mapping[str, str | None]) -> None:

@@ -238,7 +238,8 @@ def check_paintings(
 ) -> list[NDArray[np.uint8]]:
     """Paintings as arrays of whole numbers, one for each image; errors name the image.
 
-    They come back with 1 for the first region. `first` is the number that stands for the first region in what is given: 0 in outlines, where every pixel has one.
+    They come back with 1 for the first region. `first` is the number that stands for it in what is given: 0 in
+    outlines, where every pixel has a region.
     """
     if len(paintings) != len(images):
         raise ValueError(f"{len(images)} images came with {len(paintings)} paintings; wanted is one for each image")

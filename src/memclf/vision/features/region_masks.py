@@ -32,7 +32,7 @@ def decide(found: Array, parents: Mapping[str, str | None]) -> Masks:
 
 
 def share_range(found: Array, parents: Mapping[str, str | None]) -> dict[str, tuple[float, float]]:
-    """The share of each region of what it lies in, if a pixel must be surely one, and if it may be one."""
+    """The share of each region of what it lies in: of sure pixels, and of possible ones."""
     masks: Masks = {}
     ranges = {}
     for inside, children, rivals in _families(found, parents, masks):
@@ -58,9 +58,9 @@ def leeway(ranges: Mapping[str, tuple[float, float]], parents: Mapping[str, str 
 
 
 def paint_share(found: Array, parents: Mapping[str, str | None], region: str, low: float, high: float) -> Painting:
-    """A painting of a picture whose share of a region is known to lie in a range: 0 where it is in doubt.
+    """A painting of a picture whose share of a region is known to lie in a range.
 
-    The limit from which a pixel shows the region is moved until the share is in the range. Pixels near the limit, and
+    It is 0 where there is doubt. The limit from which a pixel shows the region is moved until the share is in the range. Pixels near the limit, and
     those whose other regions are in doubt, stay unpainted.
     """
     names = list(parents)

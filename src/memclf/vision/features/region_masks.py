@@ -60,8 +60,8 @@ def leeway(ranges: Mapping[str, tuple[float, float]], parents: Mapping[str, str 
 def paint_share(found: Array, parents: Mapping[str, str | None], region: str, low: float, high: float) -> Painting:
     """A painting of a picture whose share of a region is known to lie in a range.
 
-    It is 0 where there is doubt. The limit from which a pixel shows the region is moved until the share is in the range. Pixels near the limit, and
-    those whose other regions are in doubt, stay unpainted.
+    The limit from which a pixel shows the region is moved until the share is in the range. Pixels near the limit, and
+    those whose other regions are in doubt, stay unpainted (0).
     """
     names = list(parents)
     position, parent = names.index(region), parents[region]

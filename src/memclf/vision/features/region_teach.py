@@ -38,7 +38,7 @@ from memclf.vision.features.views import cast_shadow, change_light, draw_place
 from memclf.vision.files import Pixels
 
 OFTEN = 800  # showings of all pictures together, at least, where much was painted
-USUAL = 160  # showings for which the steps are meant
+USUAL = 160  # showings for which the steps are meant, where much was painted
 PIXELS = 500  # of each region, that one showing teaches
 UNPAINTED = 300  # pixels of one showing that tell how common regions are
 EDGES = 0.2  # what mixtures of painted pixels count, beside the painted ones together
@@ -48,11 +48,11 @@ COARSER = 4  # how much smaller than pixels are judged a glance sees the picture
 LEAST = 10  # pixels of a region that a glance must see
 LITTLE = 200_000  # painted pixels at work size: six outlines
 # How many perceptrons learn, and how, where little and where much was painted.
-FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6, "several": 5}
-MANY: dict[str, Any] = {"hidden": (64, 24), "steps": 2000, "decay": 1e-3, "several": 2}
+FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "batch": 512, "decay": 0.6, "several": 5}
+MANY: dict[str, Any] = {"hidden": (64, 24), "steps": 2000, "batch": 2048, "decay": 1e-3, "several": 2}
 WITHHELD = 0.3  # share of showings without brightness, where much was painted: shadow and fog change it most
 SHADOWS = 2  # at most, each in half of the showings, where little was painted; outlines show real ones
-FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
+FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "batch": 512, "decay": 1e-3}
 COLOURLESS = 2  # mean difference of red, green and blue, of 255, below which a picture is grey
 GREY = 0.1  # by how much brightness must help the first look to be used there
 RARE = 0.85  # power of how common a region is; below 1, rare regions count more
@@ -100,7 +100,7 @@ def prepare(image: Pixels, painting: Array) -> Painted:
     if image.shape[1] > largest[0] or image.shape[0] > largest[1]:
         image = np.asarray(cv2.resize(image, largest, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         painting = np.asarray(cv2.resize(painting, largest, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
-    return Painted(image, painting, size, grey=bool(np.ptp(image, axis=2).mean() < COLOURLESS))
+    return Painted(image, painting, size, grey=bool(np.ptp(image[::4, ::4], axis=2).mean() < COLOURLESS))
 
 
 def teach_regions(
@@ -122,7 +122,8 @@ def teach_regions(
     times = -(-showings * (1 if little else OFTEN // USUAL) // len(cases))
     order = np.concatenate([rng.permutation(len(cases)) for _ in range(times)]).tolist()
     options, shadows, withheld = (FEW, SHADOWS, 0.0) if little else (MANY, 0, WITHHELD)
-    options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
+    if not little:
+        options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
     known = _teach_first_look([draw_view(cases[k], n_regions, shadows, rng) for k in order[:showings]], rng)
 
     def show(stage: int) -> Iterator[tuple[int, Array, Array]]:

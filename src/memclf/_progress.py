@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
 PATIENCE = 1.0  # seconds before a bar is shown by default
 _shown: list[Any] = []  # the display that is on the screen; work inside other work adds a bar to it
+_listeners: list[Callable[[str, int, int], None]] = []  # the last one hears instead of the terminal
+
+
+@contextmanager
+def listen(hear: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Send progress to a function instead of the terminal: what is done, how much, of how much.
+
+    A message is sent with 0 of 0.
+    """
+    _listeners.append(hear)
+    try:
+        yield
+    finally:
+        _listeners.remove(hear)
 
 
 def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) -> Iterator[Item]:
@@ -18,6 +33,11 @@ def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) 
 
     With ``verbose=None`` a bar is shown on a terminal only, and only for work that takes longer than a second.
     """
+    if _listeners and (verbose is None or verbose):
+        for done, item in enumerate(items):
+            _listeners[-1](what, done, total)
+            yield item
+        return
     if not is_shown(verbose):
         yield from items
         return
@@ -59,7 +79,9 @@ def _new_display() -> Any:
 
 def say(message: str, verbose: int | None) -> None:
     """Print a message to standard error if progress is shown."""
-    if verbose:
+    if _listeners and verbose is None:
+        _listeners[-1](message, 0, 0)
+    elif verbose:
         print(message, file=sys.stderr)
 
 

@@ -79,6 +79,11 @@ COMMANDS = {
         "doctor",
         "Say what is installed, which extras are missing, and whether all of it works.",
     ),
+    "studio": (
+        "memclf.cli.studio",
+        "studio",
+        "Open a page on which an expert teaches, looks, doubts and corrects.",
+    ),
     "serve": ("memclf.cli.serve", "serve", "Answer cases over HTTP with a saved memory classifier."),
     "bound": (
         "memclf.cli.bound",
@@ -96,6 +101,7 @@ FIRST_STEPS = (
     ("evaluate MODEL DATA", "how good it is, beside simpler models"),
     ("memories MODEL", "the cases that the model remembers"),
     ("drift MODEL DATA", "whether new cases are like the old"),
+    ("studio --data FOLDER", "a page to teach, look, doubt and correct"),
     ("study leaf", "a case study of the paper"),
 )
 _UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which typer brings along under a name of its own

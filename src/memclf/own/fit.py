@@ -149,6 +149,45 @@ def fit_data(
         Show progress. None: on a terminal.
     """
     data = read_training(Path(path), target, groups, skip_broken=skip_broken)
+    return fit_cases(
+        data,
+        out,
+        features=features,
+        similarity=similarity,
+        estimator=estimator,
+        answer=answer,
+        unknown_rate=unknown_rate,
+        seed=seed,
+        folds=folds,
+        verbose=verbose,
+    )
+
+
+def fit_cases(
+    data: TrainingCases,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    features: Any = None,
+    similarity: Any = None,
+    estimator: str | None = None,
+    answer: str = "auto",
+    unknown_rate: float | None = 0.05,
+    seed: int = 0,
+    folds: int = FOLDS,
+    verbose: int | None = None,
+) -> FittedData:
+    """Do what `fit_data` does, on cases that were read already.
+
+    Parameters
+    ----------
+    data : TrainingCases
+    features : path, transformer or None
+        Measurements of images, or the SPEC that names them.
+    similarity : str, similarity or None
+        By name as in `fit_data`, or the similarity itself.
+    out, estimator, answer, unknown_rate, seed, folds, verbose
+        As in `fit_data`.
+    """
     if out is not None:
         check_target(Path(out))
     make_memory, plain = _contenders(data, features, similarity, estimator, answer, unknown_rate, seed)
@@ -210,9 +249,7 @@ def _contenders(
                 else f"{data.path} holds no images"
             )
             raise OptionError(f"--features names measurements of images, but {why}")
-        from memclf.vision.features import read_spec
-
-        measured = read_spec(features)
+        measured = _read_features(features)
     alike = find_similarity(similarity, data.kind, measured)
     plain = find_estimator(estimator, data.kind, seed, measured)
     start = "global" if data.kind == "images" and estimator in (None, NETWORK) else "fresh"  # one backbone for all
@@ -221,6 +258,14 @@ def _contenders(
         return make_classifier(n, alike, plain, answer=answer, unknown_rate=unknown_rate, start=start, seed=seed)
 
     return make_memory, plain
+
+
+def _read_features(features: Any) -> Any:
+    if not isinstance(features, (str, os.PathLike)):
+        return features
+    from memclf.vision.features import read_spec
+
+    return read_spec(features)
 
 
 def _count(target: Any) -> tuple[list[Any], list[int]]:

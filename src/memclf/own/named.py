@@ -18,10 +18,12 @@ from memclf.own.defaults import CLASSIFIERS, NETWORK, make_encoder, make_estimat
 from memclf.similarity import REGISTRY as SIMILARITIES
 
 
-def find_similarity(asked: str | None, kind: Kind, features: Any = None) -> Any:
-    """The similarity of a name such as "gower" or "rank", of module:object, or the default."""
+def find_similarity(asked: Any, kind: Kind, features: Any = None) -> Any:
+    """The similarity of a name such as "gower", of module:object, itself, or the default."""
     if asked is None:
         return make_similarity(kind, features)
+    if not isinstance(asked, str):
+        return asked
     if ":" in asked:
         return import_object(asked, "--similarity")
     names = {

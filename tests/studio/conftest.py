@@ -1,0 +1,144 @@
+"""Projects with small pictures, the studio around them, and a browser that looks at it."""
+
+import shutil
+import threading
+import time
+
+import numpy as np
+import pytest
+import uvicorn
+from fastapi.testclient import TestClient
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from threadpoolctl import threadpool_limits
+
+from memclf import MemoryClassifier
+from memclf.persist import save
+from memclf.similarity import RankSimilarity
+from memclf.studio import Project, create_studio
+from memclf.studio.project import MODEL, write_json
+from memclf.vision.features import ColourOf, Measurements
+from memclf.vision.files import encode_png
+
+HOST = "http://localhost"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory):
+    """A folder with 20 red and 20 blue squares on grey, 48 pixels wide, and a few green ones that are odd."""
+    folder = tmp_path_factory.mktemp("pictures")
+    rng = np.random.default_rng(0)
+    for name, colour in (("red", (200, 40, 40)), ("blue", (40, 60, 200))):
+        (folder / name).mkdir()
+        for number in range(20):
+            shown = (40, 190, 60) if number == 19 else colour
+            image = rng.integers(110, 150, (48, 48, 3), dtype=np.uint8)
+            top, left = rng.integers(4, 14, 2)
+            image[top : top + 26, left : left + 26] = np.clip(shown + rng.normal(0, 12, 3), 0, 255)
+            (folder / name / f"{name}{number:02d}.png").write_bytes(encode_png(image))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fitted(pictures, tmp_path_factory):
+    """The folder of a project with a model that was fitted on the training cases of `pictures`."""
+    project = Project(tmp_path_factory.mktemp("fitted") / "project")
+    project.set_data(pictures)
+    data = project.training()
+    features = Measurements([ColourOf("foreground")])
+    clf = MemoryClassifier(
+        RankSimilarity(features=features),
+        make_pipeline(features, LogisticRegression(max_iter=1000)),
+        n_memories=5,
+        unknown_rate=0.1,
+        random_state=0,
+    ).fit(data.cases, data.target)
+    folder = save(clf, project.new_model())
+    rows, _ = project.split()
+    keys = [project.data.keys[row] for row in rows]
+    write_json(folder.with_suffix(".json"), {"labels": dict(zip(keys, data.target.tolist(), strict=True))})
+    project.log.append(MODEL, {"model": folder.name})
+    project.close()
+    return project.folder
+
+
+@pytest.fixture
+def project(fitted, tmp_path):
+    """A copy of the fitted project, to be changed."""
+    shutil.copytree(fitted, tmp_path / "project")
+    found = Project(tmp_path / "project")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def client(project):
+    """Asks the studio inside this process, as a page of the studio would."""
+    with TestClient(create_studio(project), base_url=HOST, headers={"Origin": HOST}) as client:
+        yield client
+
+
+class Live:
+    """A studio that listens on a port of this machine, in a thread."""
+
+    def __init__(self, project):
+        self.app = create_studio(project)
+        config = uvicorn.Config(self.app, port=0, log_level="error", ws="none", lifespan="on")
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+        self.address = f"http://localhost:{self._server.servers[0].sockets[0].getsockname()[1]}"
+
+    def stop(self):
+        self._server.should_exit = True
+        self._thread.join(10)
+
+
+@pytest.fixture
+def live(project):
+    """The studio on a port, for a browser."""
+    found = Live(project)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        options = {"executable_path": path} if path else {}
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        try:
+            browser = started.chromium.launch(args=flags, **options)
+        except playwright.Error as error:
+            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(chromium, live):
+    """A browser's tab on the studio; the test fails if a script fails or anything is asked of another machine."""
+    context = chromium.new_context(base_url=live.address, viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    failures, foreign = [], []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.on("console", lambda said: failures.append(said.text) if "Content Security Policy" in said.text else None)
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith((live.address, "blob:", "data:")) else foreign.append(asked.url),
+    )
+    page.set_default_timeout(20_000)
+    yield page
+    context.close()
+    assert not failures
+    assert not foreign

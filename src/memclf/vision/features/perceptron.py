@@ -78,7 +78,7 @@ def join(several: list[Layers]) -> Layers:
 
 
 def _start(sizes: tuple[int, ...], rng: np.random.Generator) -> tuple[Layers, Array, Array]:
-    """Layers to begin with, the one array that holds them all, and which of its numbers are weights.
+    """Layers to begin with, the one array that holds them, and which numbers are weights.
 
     A step changes that array at once, which is several times as fast as each layer for itself.
     """

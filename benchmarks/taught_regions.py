@@ -34,6 +34,7 @@ import csv
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -97,8 +98,8 @@ def draw_strokes(outlines: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 # ----------------------------------------------------------------------------------------------------- contenders
 
 
-def taught(images: list, paintings: list) -> See:
-    model = TaughtRegions(NESTED).fit(images, paintings)
+def taught(images: list, paintings: list, **options: int) -> See:
+    model = TaughtRegions(NESTED, **options).fit(images, paintings)
 
     def see(image: np.ndarray) -> np.ndarray:
         masks = model.masks(image)
@@ -153,6 +154,7 @@ def forest_on(features: Callable[[np.ndarray], np.ndarray], forest: RandomForest
 
 CONTENDERS = {
     "TaughtRegions": taught,
+    "TaughtRegions, 20 showings": partial(taught, showings=20),
     "scikit-image": forest_on(
         basic_features, RandomForestClassifier(50, n_jobs=1, max_depth=10, max_samples=0.05, random_state=0)
     ),

@@ -141,7 +141,9 @@ def list_items(session: Session, held: Any) -> list[Item]:
         items += [Item(f"data:{keys[row]}", keys[row], 0, int(row)) for row in rows[unknown].tolist()]
     for event in session.project.log.events(INBOX):
         items += read_source(session, event.number, event.about["path"])
-    away = {name for each in list_decisions(session) if each.about["decision"] == REALLY for name in each.about["cases"]}
+    away = {
+        name for each in list_decisions(session) if each.about["decision"] == REALLY for name in each.about["cases"]
+    }
     return [each for each in items if each.name not in away]
 
 
@@ -211,7 +213,9 @@ def show_groups(session: Session, groups: Sequence[Sequence[tuple[Item, Any]]]) 
     return shown
 
 
-def _show_item(session: Session, viewer: CaseViewer | None, paths: dict[int, str], item: Item, way: Any) -> dict[str, Any]:
+def _show_item(
+    session: Session, viewer: CaseViewer | None, paths: dict[int, str], item: Item, way: Any
+) -> dict[str, Any]:
     more = {"name": item.name, "similarity": float(way.similarity), "reason": _say_why(way), "from": ""}
     if item.source == 0 and viewer is not None:
         return viewer.show(item.place, **more)
@@ -300,7 +304,9 @@ def _make_memory(session: Session, item: Item, label: str) -> tuple[Event, Event
     found = as_classes(clf, np.array([label]))[0]
     if found not in clf.classes_:
         known = ", ".join(map(str, clf.classes_))
-        raise DataError(f"say which class it is, one of {known}; a new class needs some cases and a new fit. Got {label!r}")
+        raise DataError(
+            f"say which class it is, one of {known}; a new class needs some cases and a new fit. Got {label!r}"
+        )
     case, added, key = take_items(session, [item]), None, item.key
     after = clf.add(case, found)
     if item.source:
@@ -324,7 +330,9 @@ def _lower_threshold(session: Session, items: Sequence[Item], memory: int) -> Ev
     cases = take_items(session, items)
     near = float(clf.similarities(cases)[:, memory].min())
     if near <= 2 * CLOSE:
-        raise DataError(f"these cases have nothing in common with {session.name_of(memory)}; make them a memory instead")
+        raise DataError(
+            f"these cases have nothing in common with {session.name_of(memory)}; make them a memory instead"
+        )
     after = clf.set_threshold(memory, near - CLOSE) if near < clf.thresholds_[memory] else clf
     routes = after.route(cases)
     missed = np.flatnonzero(routes.memory != memory)
@@ -332,7 +340,7 @@ def _lower_threshold(session: Session, items: Sequence[Item], memory: int) -> Ev
         key, other = items[int(missed[0])].key, int(routes.nearest[missed[0]])
         why = f"it is more like {session.name_of(other)}" if other != memory else "it is too strange to its classifier"
         raise DataError(
-            f"no threshold makes {session.name_of(memory)} claim {key}: {why}. Leave it out of the group, or make it a memory"
+            f"no threshold makes {session.name_of(memory)} claim {key}: {why}. Untick it, or make it a memory"
         )
     before, now = float(clf.thresholds_[memory]), float(after.thresholds_[memory])
     what = f"threshold of {session.name_of(memory)}: {now:.4g} instead of {before:.4g}"

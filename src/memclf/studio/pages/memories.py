@@ -68,7 +68,7 @@ def routes(studio: Studio) -> APIRouter:
             memory={**show_memory(session, memory), "held_out": n, "right": right},
             total=len(session.classifier.memory_indices_),
             cluster=show_cluster(session, memory, start),
-            boundary=find_boundary(session, memory, () if held is None else session.held_rows(), answers),
+            boundary=find_boundary(session, memory, answers),
             measured=held is not None,
             at_hand=session.rows is not None,
         )
@@ -94,7 +94,9 @@ def routes(studio: Studio) -> APIRouter:
         elif decision == "wrong" and label in _classes():
             studio.project.log.append(LABEL, {"case": data.keys[row], "label": label})
         else:
-            raise DataError(f"say whether the label is right, which one it should be, or to leave it out; got {label!r}")
+            raise DataError(
+                f"say whether the label is right, which one it should be, or to leave it out; got {label!r}"
+            )
         return _show_doubts(memory)
 
     @router.post("/memories/{memory}/undo")

@@ -150,7 +150,12 @@ def routes(studio: Studio) -> APIRouter:
 
     def _answer(path: str) -> Response:
         job = studio.jobs.start(
-            INBOX, f"Answering the cases of {Path(path).name}", answer_source, studio.project.folder, path, session.trusted
+            INBOX,
+            f"Answering the cases of {Path(path).name}",
+            answer_source,
+            studio.project.folder,
+            path,
+            session.trusted,
         )
         return studio.show_job(job, "/unknown")
 

@@ -49,7 +49,9 @@ def routes(studio: Studio) -> APIRouter:
         if not wanted:
             return RedirectResponse("/why", 303)
         exact = data.rows.get(name.strip())
-        row = exact if exact is not None else next((r for r, key in enumerate(data.keys) if wanted in key.lower()), None)
+        row = (
+            exact if exact is not None else next((r for r, key in enumerate(data.keys) if wanted in key.lower()), None)
+        )
         if row is None:
             raise DataError(f"no case is called {name.strip()[:LONGEST]!r}")
         return RedirectResponse(f"/why/case/{row}", 303)

@@ -24,7 +24,8 @@ def test_find_alike_gives_the_most_similar_cases_first(clf):
     everything = clf.similarity_.compare(clf.training_.X, np.array([[0.0, 0.0], [5.0, 5.0]])).T
     assert found.rows.shape == (2, 5)
     np.testing.assert_allclose(found.similarity, np.sort(everything, axis=1)[:, ::-1][:, :5])
-    assert (found.rows[0] < 20).all() and (found.rows[1] >= 20).all()
+    assert (found.rows[0] < 20).all()
+    assert (found.rows[1] >= 20).all()
 
 
 def test_check_labels_finds_labels_that_contradict_all_around_them(clf, monkeypatch):

@@ -20,7 +20,8 @@ def test_every_case_is_within_the_threshold_of_the_centre_of_its_group(heaps):
     assert sorted(np.concatenate(groups)) == list(range(len(heaps)))
     for group in groups:
         near = similarity.compare(heaps[group[:1]], heaps[group])[0]
-        assert near.min() >= 0.8 and near.argmax() == 0
+        assert near.min() >= 0.8
+        assert near.argmax() == 0
         assert (np.diff(near[1:]) <= 1e-9).all()  # the least alike last
 
 

@@ -66,7 +66,8 @@ def test_a_wrong_label_is_found_corrected_and_brought_back(table_client):
     assert "This label is wrong" in client.get(address).text
     other = next(each for each in project.data.classes if each != project.labels[row])
     found = client.post(address, data={"row": row, "decision": "wrong", "label": other}).text
-    assert "is now" in found and f'name="row" value="{row}"' not in found
+    assert "is now" in found
+    assert f'name="row" value="{row}"' not in found
     assert project.log.last(LABEL).about == {"case": case, "label": other}
     assert project.labels[row] == other
     number = project.log.last(LABEL).number
@@ -105,7 +106,8 @@ def test_hostile_names_are_shown_as_text(table_client):
         "/unknown/groups",
     ):
         page = table_client.get(address).text
-        assert "<img src=x" not in page and "<b>colour" not in page
+        assert "<img src=x" not in page
+        assert "<b>colour" not in page
     assert "&lt;img src=x onerror=alert(1)&gt;" in table_client.get("/memories").text
 
 
@@ -117,7 +119,8 @@ def test_without_a_model_the_page_says_where_to_fit_one(tmp_path):
     with TestClient(create_studio(Project(tmp_path / "new")), base_url="http://localhost") as client:
         for address in ("/memories", "/why", "/unknown"):
             answer = client.get(address)
-            assert answer.status_code == 409 and "/numbers" in answer.text
+            assert answer.status_code == 409
+            assert "/numbers" in answer.text
 
 
 def test_the_wall_leads_to_a_memory_whose_labels_are_compared(tab):

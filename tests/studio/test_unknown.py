@@ -73,12 +73,16 @@ def test_a_case_that_becomes_a_memory_claims_its_group_and_can_be_taken_back(pro
     before = session.classifier
     done = decide(session, items, "memory", label="red")
     assert len(session.classifier.memory_indices_) == len(before.memory_indices_) + 1
-    assert len(project.data) == n + 1 and project.labels[-1] == "red"
+    assert len(project.data) == n + 1
+    assert project.labels[-1] == "red"
     assert not [group for group in names(look(session)) if "odd0.png" in group]
     again = Session(Project(project.folder))  # as after another start
-    assert again.rows is not None and len(again.rows) == len(session.rows) and again.rows[-1] == n
+    assert again.rows is not None
+    assert len(again.rows) == len(session.rows)
+    assert again.rows[-1] == n
     take_back(session, done.number)
-    assert len(project.data) == n and project.log.last(ADDED) is None
+    assert len(project.data) == n
+    assert project.log.last(ADDED) is None
     assert len(session.classifier.memory_indices_) == len(before.memory_indices_)
     assert [group for group in names(look(session)) if "odd0.png" in group]
 
@@ -117,7 +121,8 @@ def test_really_unknown_cases_leave_the_inbox_and_come_back(client, project):
     found = client.post(
         "/unknown/decide", data={"cases": [html.unescape(each) for each in cases], "decision": "unknown"}
     )
-    assert "really unknown" in found.text and 'value="' + cases[0] + '"' not in found.text
+    assert "really unknown" in found.text
+    assert 'value="' + cases[0] + '"' not in found.text
     number = project.log.last(UNKNOWN).number
     assert cases[0] in client.post("/unknown/undo", data={"event": number}).text
     assert client.post("/unknown/undo", data={"event": number}).status_code == 422

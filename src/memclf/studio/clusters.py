@@ -28,7 +28,7 @@ def check_memory(session: Session, memory: int) -> int:
 
 
 def measure_inside(session: Session, held: Any, answers: Any) -> list[tuple[int, int]]:
-    """For each memory how many held-out cases go to it, and how many of them are answered rightly."""
+    """For each memory how many held-out cases go to it, and how many answers are right."""
     count = len(session.classifier.memory_indices_)
     if answers is None:
         return [(0, 0)] * count
@@ -88,7 +88,7 @@ def find_boundary(session: Session, memory: int, answers: Any) -> dict[str, list
 
 
 def check_cluster(session: Session, memory: int) -> LabelCheck:
-    """Labels of a memory's cluster beside those of the most similar cases; found once for each model."""
+    """Labels of a memory's cluster beside those of the most similar cases, found once."""
 
     def check(clf: Any) -> LabelCheck:
         return check_labels(clf, np.flatnonzero(clf.labels_ == memory))
@@ -98,7 +98,7 @@ def check_cluster(session: Session, memory: int) -> LabelCheck:
 
 
 def list_doubts(session: Session, memory: int) -> dict[str, Any]:
-    """Cases whose label disagrees with all around them: those to look at, and those that were looked at."""
+    """Cases whose label disagrees with all around them, open and settled."""
     rows = session.rows
     if rows is None:
         return {"open": [], "settled": [], "more": 0, "at_hand": False}

@@ -107,7 +107,7 @@ class Session:
         return self._held[2]
 
     def held_out(self) -> tuple[TrainingCases, Any]:
-        """The cases that the fit did not see, in the order of `held_rows`, and the model's answers to them."""
+        """The cases of `held_rows`, which the fit did not see, and the model's answers to them."""
         with self._answering:
             clf, rows = self.classifier, self.held_rows()
             held = self.project.take(rows)

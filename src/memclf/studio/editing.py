@@ -110,11 +110,9 @@ def preview(session: Session, change: Change) -> Effect:
     changes = None
     if len(rows):
         held, answers = session.held_out()
-        if len(answers) == len(rows):
-            changes = find_changes(before, after, held.cases, held.target, answers=answers)
-        else:  # without the case that is added
-            held = session.project.take(rows)
-            changes = find_changes(before, after, held.cases, as_classes(before, held.target))
+        if len(answers) != len(rows):  # without the case that is added
+            held, answers = session.project.take(rows), None
+        changes = find_changes(before, after, held.cases, as_classes(before, held.target), answers=answers)
     return Effect(change, what, before, after, changes, rows, labels)
 
 
@@ -123,9 +121,7 @@ def apply_effect(session: Session, effect: Effect, note: str = "") -> Event:
     with session.edit_alone():
         if effect.before is not session.classifier:
             raise DataError("the model has changed since you looked at this effect; look at it again")
-        return apply_edit(
-            session, effect.after, effect.what, note, numbers=effect.numbers, labels=effect.labels
-        )
+        return apply_edit(session, effect.after, effect.what, note, numbers=effect.numbers, labels=effect.labels)
 
 
 def apply_edit(
@@ -159,7 +155,10 @@ def apply_edit(
         if folder is None:
             raise DataError("there is no model to edit")
         save_edit(before, after, folder, [what], note, {**more, **({"labels": labels} if labels else {})})
-        also = [project.log.append(LABEL, {"case": key, "label": label}, note).number for key, label in _new(session, labels)]
+        also = [
+            project.log.append(LABEL, {"case": key, "label": label}, note).number
+            for key, label in _new(session, labels)
+        ]
         about = {"model": folder.name, "what": what, "numbers": more, "labels": also, "state": _state(session)}
         event = project.log.append(EDIT, about, note)
         rows = session.rows
@@ -212,7 +211,9 @@ def list_edits(session: Session) -> list[dict[str, Any]]:
     for event in _single_events(session):
         about = event.about
         if event.kind == NAME:
-            what = f"training case {about['row']} is called {about['name']}" if about["name"] else "a name was taken away"
+            what = (
+                f"training case {about['row']} is called {about['name']}" if about["name"] else "a name was taken away"
+            )
         else:
             what = f"{about['case']} is {about['label']}" if about["label"] else f"{about['case']} is left out"
         found.append({"time": event.time, "what": what, "note": event.note, "numbers": {}, "undo": event.number})
@@ -247,11 +248,11 @@ def sides(session: Session, memory: int) -> list[dict[str, Any]]:
     if len(held):
         routes = session.held_out()[1].routes
         free = routes.trusted & routes.familiar
-        for place in np.flatnonzero(routes.nearest == memory).tolist():
-            found.append(
-                {"similarity": float(routes.similarity[place]), "held": True, "free": bool(free[place])}
-                | {"row": int(held[place])}
-            )
+        found += [
+            {"similarity": float(routes.similarity[place]), "held": True, "free": bool(free[place])}
+            | {"row": int(held[place])}
+            for place in np.flatnonzero(routes.nearest == memory).tolist()
+        ]
     return sorted(found, key=lambda each: float(each["similarity"]))
 
 
@@ -260,7 +261,7 @@ def what_is_missing(session: Session) -> str:
     if session.classifier.training_ is not None:
         return ""
     return (
-        "The cases that this model was fitted on are not at hand: the data of the project is not theirs. Thresholds and "
+        "The cases that this model was fitted on are not at hand: the project has other data, or none. Thresholds and "
         "pins can be changed all the same. To drop or add memories or correct labels, choose the data of the fit on "
         "the page Data, or fit a model here."
     )

@@ -67,7 +67,7 @@ class Jobs:
     def start(
         self, name: str, title: str, function: Callable[..., Any], *args: Any, then: Callable[[Any], None] | None = None
     ) -> Job:
-        """Start work, or return the job of this name that runs; `then` gets what the function returns."""
+        """Start work, or return the job of this name that runs; `then` gets the result."""
         with self._lock:
             for job in self._jobs:
                 if job.name == name and job.running:
@@ -80,7 +80,8 @@ class Jobs:
             process.start()
             theirs.close()
             self._running[job.number] = process
-        threading.Thread(target=self._follow, args=(job, process, ours, then), daemon=True).start()
+        job.thread = threading.Thread(target=self._follow, args=(job, process, ours, then), daemon=True)
+        job.thread.start()
         return job
 
     def start_here(self, name: str, title: str, function: Callable[..., Any], *args: Any) -> Job:

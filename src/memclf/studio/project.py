@@ -241,12 +241,16 @@ class Project:
         """A name for the model as it is now, which every edit changes; empty before there is one."""
         return "" if self.model is None else f"{self.model.name}-{name_state(read_manifest(self.model))}"
 
-    def about_model(self) -> dict[str, Any]:
-        """What was noted when the model was fitted: its training cases, settings and comparison."""
-        if self.model is None:
+    def about_model(self, folder: Path | None = None) -> dict[str, Any]:
+        """What was noted when a model was fitted: its training cases, settings and comparison.
+
+        `folder` is that of the model; None: of the one in use.
+        """
+        folder = self.model if folder is None else folder
+        if folder is None:
             return {}
         try:
-            found = json.loads(self.model.with_suffix(".json").read_text(encoding="utf-8"))
+            found = json.loads(folder.with_suffix(".json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -257,7 +261,7 @@ class Project:
 
 
 def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
-    """A folder of images, with one subfolder per class or without classes; a list of images; a table."""
+    """Cases of a folder of images, with or without classes, of a list of images, or of a table."""
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     listed = path.suffix.lower() == ".csv" and find_paths(TableFile(path)) is not None
@@ -269,12 +273,12 @@ def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
         keys = [str(images.key(row)) for row in range(len(images))]
         return ProjectCases(images, None if labels is None else np.asarray(labels, dtype=str), keys, "images", path)
     if path.suffix.lower() not in SUFFIXES:
-        raise DataError(
-            f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}"
-        )
+        raise DataError(f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}")
     found = read_training(path, target)
     if found.kind != "table":
-        raise DataError(f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns")
+        raise DataError(
+            f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns"
+        )
     frame = found.cases.reset_index(drop=True)
     return ProjectCases(
         frame, np.asarray(found.target, dtype=str), [str(row) for row in range(len(frame))], "table", path, found.notes

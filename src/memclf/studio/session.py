@@ -1,11 +1,10 @@
-"""The model in use, ready to be asked: loaded once, with its training cases where they are at hand."""
+"""The model in use, loaded once, with its training cases where they are at hand."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +112,7 @@ class Session:
             held = self.project.take(rows)
             if not self.has_held_out():
                 self._answers = (clf, rows, clf.answers(held.cases) if len(rows) else None)
-            return replace(held, target=as_classes(clf, held.target)), self._answers[2] if self._answers else None
+            return held, self._answers[2] if self._answers else None
 
     def has_held_out(self) -> bool:
         """Whether `held_out` knows the answers already."""

@@ -10,7 +10,6 @@ from fastapi.responses import RedirectResponse
 
 from memclf.data import CaseFile, takes_images
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
 from memclf.studio.asking import draw_measured, explain_case
 from memclf.studio.holding import find_held_out, start_again
 from memclf.studio.inbox import (
@@ -30,6 +29,7 @@ from memclf.studio.inbox import (
 from memclf.studio.jobs import Job
 from memclf.studio.pictures import as_jpeg, shrink
 from memclf.studio.showing import show_memory
+from memclf.studio.studio import Studio
 
 OWN = {"Cache-Control": "no-store"}
 

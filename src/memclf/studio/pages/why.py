@@ -12,12 +12,12 @@ from memclf.cases import containers
 from memclf.data import takes_images
 from memclf.data.records import Records
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
 from memclf.studio.asking import Dropped, as_case, draw_measured, explain_case
 from memclf.studio.holding import find_held_out
 from memclf.studio.jobs import Job
 from memclf.studio.pictures import as_jpeg, shrink
 from memclf.studio.showing import CaseViewer
+from memclf.studio.studio import Studio
 
 PICKED = 6  # cases of a kind to begin with
 LONGEST = 200  # characters of a file's name

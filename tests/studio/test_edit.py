@@ -19,8 +19,7 @@ def session(project):
 
 
 def answers(session):
-    held, found = session.held_out()
-    return found.labels.tolist()
+    return session.held_out()[1].labels.tolist()
 
 
 def known(session):

@@ -1,4 +1,4 @@
-"""Edits of the model in use: what one would do to held-out cases, applying it, and taking it back."""
+"""Edits of the model in use: what one would do, applying it, and taking it back."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def undo_event(session: Session, number: int) -> None:
 
 
 def list_edits(session: Session) -> list[dict[str, Any]]:
-    """Edits, names and labels that stand, the last first; of the model's edits only the last can be undone."""
+    """Edits, names and labels that stand, the last first; which of them can be undone."""
     folder = session.project.model
     edits = [] if folder is None else read_edits(folder)
     found: list[dict[str, Any]] = [
@@ -234,7 +234,7 @@ def say_change(session: Session, change: Change) -> str:
 
 
 def sides(session: Session, memory: int, answers: Answers | None) -> list[dict[str, Any]]:
-    """Cases that are most similar to a memory, and whether its threshold alone decides about them.
+    """Cases that are most similar to a memory, and whether its threshold decides about them.
 
     `answers` are those to the held-out cases; None: training cases alone. These count by their similarity. Of a
     held-out case that is unknown for another reason (its description is

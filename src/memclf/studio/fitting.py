@@ -18,7 +18,7 @@ FOLDS = "held-out folds"  # what `evaluate_held_out` calls its progress
 
 
 def fit_model(folder: Path, estimator: str | None, unknown_rate: float | None) -> dict[str, Any]:
-    """Fit on the project's training cases, compare on folds, and write model, figures and report.
+    """Fit on the project's training cases, compare on folds, write model, figures and report.
 
     Returns what the log notes about the model, once it is whole.
     """
@@ -87,7 +87,7 @@ def use_model(project: Project, about: dict[str, Any]) -> None:
 
 
 def list_models(project: Project) -> list[dict[str, Any]]:
-    """All models of the project, the newest first: name, advice and accuracy where they were measured."""
+    """All models of the project, the newest first, with their accuracy where it was measured."""
     found = []
     for folder in sorted(project.models.iterdir(), reverse=True):
         if not folder.is_dir() or not (folder / "manifest.json").exists():

@@ -1,4 +1,4 @@
-"""The model in use, ready to be asked: loaded once, with its training cases where they are at hand."""
+"""The model in use, loaded once, with its training cases where they are at hand."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Session:
         return self._held[2]
 
     def held_out(self) -> tuple[TrainingCases, Any]:
-        """The cases that the fit did not see, in the order of `held_rows`, and the model's answers to them."""
+        """The cases of `held_rows`, which the fit did not see, and the model's answers to them."""
         with self._answering:
             clf, rows = self.classifier, self.held_rows()
             held = self.project.take(rows)
@@ -118,7 +118,7 @@ class Session:
         return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
 
     def keep_held_out(self, state: str, rows: Array, answers: Any) -> None:
-        """Take over answers that a job gave, if the model has not changed since; see `Project.state`."""
+        """Take over answers that a job gave, if the model is still in the same `Project.state`."""
         with self._lock:
             if self.project.state == state:
                 self._answers = (self.classifier, rows, answers)

@@ -1,4 +1,4 @@
-"""The page Edit: change a memory, a threshold or a label, see what that does, apply it, take it back."""
+"""The page Edit: change memories and labels, see what that does, apply it, take it back."""
 
 from __future__ import annotations
 

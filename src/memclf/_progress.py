@@ -17,7 +17,7 @@ _listeners: list[Callable[[str, int, int], None]] = []  # the last one hears ins
 
 @contextmanager
 def listen(hear: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Send progress to a function instead of the terminal: what is done, how much of it, of how much.
+    """Send progress to a function instead of the terminal: what is done, how much, of how much.
 
     A message is sent with 0 of 0.
     """

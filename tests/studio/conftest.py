@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -84,6 +85,17 @@ def client(project):
         yield client
 
 
+@pytest.fixture
+def open_studio():
+    """Asks a studio on any project, as `client` does on the fitted one."""
+    with ExitStack() as open_ones:
+
+        def start(project):
+            return open_ones.enter_context(TestClient(create_studio(project), base_url=HOST, headers={"Origin": HOST}))
+
+        yield start
+
+
 class Live:
     """A studio that listens on a port of this machine, in a thread."""
 
@@ -133,11 +145,12 @@ def tab(chromium, live):
     failures, foreign = [], []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.on("console", lambda said: failures.append(said.text) if "Content Security Policy" in said.text else None)
-    page.on("request", lambda asked: None if asked.url.startswith((live.address, "blob:", "data:")) else foreign.append(asked.url))
+    page.on(
+        "request",
+        lambda asked: None if asked.url.startswith((live.address, "blob:", "data:")) else foreign.append(asked.url),
+    )
     page.set_default_timeout(20_000)
     yield page
     context.close()
     assert not failures
     assert not foreign
-
-

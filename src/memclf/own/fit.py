@@ -242,7 +242,7 @@ def _contenders(
         raise DataError(f"{data.path} {TEXTS}")
     measured = None
     if features is not None:
-        if data.kind != "images" or similarity is not None:
+        if data.kind != "images" or isinstance(similarity, str):  # an object may compare these very measurements
             why = (
                 "--similarity says already what is compared"
                 if data.kind == "images"

@@ -32,7 +32,7 @@ def measure_inside(session: Session, held: Any, answers: Any) -> list[tuple[int,
     count = len(session.classifier.memory_indices_)
     if answers is None:
         return [(0, 0)] * count
-    right = np.asarray(answers.labels).astype(str) == held.target
+    right = np.asarray(answers.labels).astype(str) == held.target.astype(str)
     memory = answers.routes.memory
     return [(int((memory == k).sum()), int(right[memory == k].sum())) for k in range(count)]
 

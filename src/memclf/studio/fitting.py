@@ -18,7 +18,7 @@ FOLDS = "held-out folds"  # what `evaluate_held_out` calls its progress
 
 
 def fit_model(folder: Path, estimator: str | None, unknown_rate: float | None) -> dict[str, Any]:
-    """Fit on the project's training cases, compare on folds, write model, figures and report.
+    """Fit on the training cases, compare on folds, and write model, figures and report.
 
     Returns what the log notes about the model, once it is whole.
     """

@@ -8,10 +8,10 @@ from typing import Any
 from memclf._numbers import Array
 from memclf._progress import say
 from memclf.data import TrainingCases
-from memclf.studio.app import Studio
 from memclf.studio.jobs import Job
 from memclf.studio.project import Project
 from memclf.studio.session import Session
+from memclf.studio.studio import Studio
 
 FEW = 64  # cases that are answered while a page waits
 

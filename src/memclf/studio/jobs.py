@@ -67,7 +67,7 @@ class Jobs:
     def start(
         self, name: str, title: str, function: Callable[..., Any], *args: Any, then: Callable[[Any], None] | None = None
     ) -> Job:
-        """Start work, or return the job of this name that runs; `then` gets what the function returns."""
+        """Start work, or return the job of this name that runs; `then` gets the result."""
         with self._lock:
             for job in self._jobs:
                 if job.name == name and job.running:

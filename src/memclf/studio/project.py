@@ -23,7 +23,8 @@ from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError
 from memclf.persist.history import name_state
 from memclf.persist.manifest import read_manifest
-from memclf.studio.log import Log
+from memclf.studio.added import ADDED, join_added
+from memclf.studio.log import Event, Log
 
 EVENTS = "project.sqlite"
 SPEC = "description.yaml"
@@ -110,8 +111,9 @@ class Project:
         before = self.log.last(DATA)
         if before is None or before.about != about:
             self.log.append(DATA, about)
+        added = self.log.events(ADDED)
         with self._lock:
-            self._read = (json.dumps(about), self._remember(found))
+            self._read = (_name_data(about, added), self._remember(join_added(found, added, self.folder)))
         return self._read[1]
 
     @property
@@ -120,11 +122,12 @@ class Project:
         event = self.log.last(DATA)
         if event is None:
             return None
+        added = self.log.events(ADDED)
         with self._lock:
-            key = json.dumps(event.about)
+            key = _name_data(event.about, added)
             if self._read is None or self._read[0] != key:
                 found = read_project_cases(Path(event.about["path"]), event.about["target"])
-                self._read = (key, self._remember(found))
+                self._read = (key, self._remember(join_added(found, added, self.folder)))
             return self._read[1]
 
     def forget_data(self) -> None:
@@ -265,7 +268,7 @@ def _read_about(file: Path, changed: int) -> dict[str, Any]:
 
 
 def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
-    """A folder of images, with one subfolder per class or without classes; a list of images; a table."""
+    """Cases of a folder of images, with or without classes, of a list of images, or of a table."""
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     listed = path.suffix.lower() == ".csv" and find_paths(TableFile(path)) is not None
@@ -277,16 +280,21 @@ def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
         keys = [str(images.key(row)) for row in range(len(images))]
         return ProjectCases(images, None if labels is None else np.asarray(labels, dtype=str), keys, "images", path)
     if path.suffix.lower() not in SUFFIXES:
-        raise DataError(
-            f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}"
-        )
+        raise DataError(f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}")
     found = read_training(path, target)
     if found.kind != "table":
-        raise DataError(f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns")
+        raise DataError(
+            f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns"
+        )
     frame = found.cases.reset_index(drop=True)
     return ProjectCases(
         frame, np.asarray(found.target, dtype=str), [str(row) for row in range(len(frame))], "table", path, found.notes
     )
+
+
+def _name_data(about: dict[str, Any], added: list[Event]) -> str:
+    """What tells the cases of a project from those before: their path, and what was added."""
+    return json.dumps([about, [each.number for each in added]])
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -65,7 +65,9 @@ def share_classes(clf: Any, counts: Any) -> list[dict[str, Any]]:
         if counts[code]:
             share = 100 * int(counts[code]) / total
             name = str(clf.classes_[code])
-            found.append({"name": name, "count": int(counts[code]), "start": start, "share": share, "colour": code % COLOURS})
+            found.append(
+                {"name": name, "count": int(counts[code]), "start": start, "share": share, "colour": code % COLOURS}
+            )
             start += share
     return found
 

@@ -1,5 +1,5 @@
 """The pages of the studio, one module each: `routes(studio)` gives its addresses."""
 
-from memclf.studio.pages import data, edit, memories, numbers, stress
+from memclf.studio.pages import compare, data, edit, memories, numbers, stress, teach, unknown, why
 
-MODULES = (data, numbers, memories, stress, edit)
+MODULES = (data, teach, compare, numbers, memories, why, stress, edit, unknown)

@@ -10,7 +10,6 @@ from fastapi.responses import RedirectResponse
 from memclf._numbers import TOLERANCE
 from memclf.exceptions import DataError
 from memclf.studio import editing
-from memclf.studio.app import Studio
 from memclf.studio.clusters import check_memory
 from memclf.studio.holding import find_held_out
 from memclf.studio.jobs import FAILED, Job
@@ -18,6 +17,7 @@ from memclf.studio.project import LABEL, LEAVE_OUT
 from memclf.studio.session import NAME
 from memclf.studio.showing import CaseViewer, show_memory
 from memclf.studio.strip import draw_strip
+from memclf.studio.studio import Studio
 
 AT_ONCE = 0.7  # seconds that a page waits for work before it shows that it works
 LISTED = 60  # answers that change, of which a page shows so many

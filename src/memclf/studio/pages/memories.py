@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Form, Request, Response
 
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
 from memclf.studio.clusters import (
     CHECKED,
     check_memory,
@@ -20,6 +19,7 @@ from memclf.studio.holding import find_held_out, start_again
 from memclf.studio.jobs import Job
 from memclf.studio.project import LABEL, LEAVE_OUT
 from memclf.studio.showing import show_memory
+from memclf.studio.studio import Studio
 
 SHOWN = 60  # memories of a page
 
@@ -94,7 +94,9 @@ def routes(studio: Studio) -> APIRouter:
         elif decision == "wrong" and label in _classes():
             studio.project.log.append(LABEL, {"case": data.keys[row], "label": label})
         else:
-            raise DataError(f"say whether the label is right, which one it should be, or to leave it out; got {label!r}")
+            raise DataError(
+                f"say whether the label is right, which one it should be, or to leave it out; got {label!r}"
+            )
         return _show_doubts(memory)
 
     @router.post("/memories/{memory}/undo")

@@ -13,9 +13,9 @@ from fastapi.responses import FileResponse, RedirectResponse, StreamingResponse
 from memclf.exceptions import DataError
 from memclf.own.defaults import CLASSIFIERS, NETWORK
 from memclf.persist import read_edits
-from memclf.studio.app import Studio
 from memclf.studio.export import stream_model
 from memclf.studio.fitting import fit_model, list_models, use_model
+from memclf.studio.studio import Studio
 
 MEASURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy"}
 HINTS = {

@@ -8,10 +8,9 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from memclf.exceptions import DataError
-from memclf.studio.app import KEPT, Studio
 from memclf.studio.curves import draw_curves
 from memclf.studio.pages.edit import find_case
-from memclf.studio.pictures import LARGE, as_jpeg, shrink
+from memclf.studio.pictures import KEPT, LARGE, as_jpeg, shrink
 from memclf.studio.showing import CaseViewer, show_memory
 from memclf.studio.stressing import (
     IMPOSSIBLE,
@@ -25,6 +24,7 @@ from memclf.studio.stressing import (
     read_results,
     stress_all,
 )
+from memclf.studio.studio import Studio
 from memclf.vision.corruptions import CORRUPTIONS, FAMILIES, REGISTRY, SEVERITIES, check
 
 #: A sign and words for each state, so that nothing hangs on colour alone.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memclf.vision.features.measures.own import OwnMeasurement, measure
     from memclf.vision.features.measures.place import PlaceOf
     from memclf.vision.features.measures.shape import ShapeOf
+    from memclf.vision.features.measures.share import ShareOf
     from memclf.vision.features.measures.sharpness import SharpnessOf
     from memclf.vision.features.measures.spec import read_spec, write_spec
     from memclf.vision.features.measures.texture import TextureOf
@@ -32,6 +33,7 @@ _HOMES = {
     "PatchColour": "patch",
     "PlaceOf": "measures.place",
     "ShapeOf": "measures.shape",
+    "ShareOf": "measures.share",
     "SharpnessOf": "measures.sharpness",
     "TextureOf": "measures.texture",
     "Suggestion": "regions",
@@ -63,6 +65,7 @@ __all__ = [
     "PatchColour",
     "PlaceOf",
     "ShapeOf",
+    "ShareOf",
     "SharpnessOf",
     "Suggestion",
     "TaughtRegions",

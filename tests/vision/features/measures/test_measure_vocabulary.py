@@ -8,7 +8,7 @@ import pytest
 from sklearn.base import clone
 
 from memclf.vision import corrupt
-from memclf.vision.features import ColourOf, CountOf, ImageFeatures, PlaceOf, ShapeOf, SharpnessOf, TextureOf
+from memclf.vision.features import ColourOf, CountOf, ImageFeatures, PlaceOf, ShapeOf, ShareOf, SharpnessOf, TextureOf
 from memclf.vision.features.measures import REGISTRY
 from memclf.vision.features.measures.shape import perimeter
 from memclf.vision.features.measures.sight import Sight, fit_plane
@@ -343,3 +343,21 @@ def test_sight__hard_noisy_edges__no_colour_is_below_black():
     sight = Sight(image, {})
     assert sight.colours.min() >= 0
     assert np.isfinite(sight.tones).all()
+
+
+# -------------------------------------------------------------------------------------------------------------- share
+
+
+def test_share_of__region_within_the_foreground__is_its_part_of_it():
+    half = numbers(ShareOf("left", regions=Halves()), scene())
+    within = numbers(ShareOf("left", regions=Halves(), within="foreground"), scene())
+    assert half == {"left_share_of_picture": pytest.approx(0.5, abs=0.01)}
+    assert within == {"left_share_of_foreground": pytest.approx(0.5, abs=0.1)}
+    assert numbers(ShareOf("left", regions=Halves(), within="empty"), scene()) == {"left_share_of_empty": 0}
+
+
+def test_share_of__within_itself_or_an_unknown_region__is_an_error():
+    with pytest.raises(ValueError, match="in itself is always 1"):
+        ShareOf("foreground", within="foreground").transform([scene()])
+    with pytest.raises(ValueError, match="got 'leaf' without regions"):
+        ShareOf("foreground", within="leaf").transform([scene()])

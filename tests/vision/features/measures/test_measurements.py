@@ -294,3 +294,30 @@ def test_measurements__another_lamp__gives_the_same_answers(cases):
     dimmed = np.array([lit(image, 0.9, 0.75, 0.7) for image in images])
     assert (clf.predict(dimmed) == y).mean() > 0.9
     assert numbers(ColourOf(), dimmed[0])["foreground_redness_middle"] < 0
+
+
+# --------------------------------------------------------------------------------------------------------- leaving out
+
+
+def test_measurements__leave_out__drops_single_numbers_and_keeps_the_others(tmp_path):
+    whole = Measurements([ColourOf(), ShapeOf()])
+    some = Measurements([ColourOf(), ShapeOf()], leave_out=["foreground_lightness_low", "foreground_holes"])
+    kept = [place for place, name in enumerate(whole.names) if name in some.names]
+    assert len(some.names) == len(whole.names) - 2
+    np.testing.assert_array_equal(some.transform(IMAGES[:2]), whole.transform(IMAGES[:2])[:, kept])
+    np.testing.assert_array_equal(some.trust(IMAGES[:2]), whole.trust(IMAGES[:2]))
+    again = memclf.load(memclf.save(some, tmp_path / "some"))
+    assert again.names == some.names
+
+
+@pytest.mark.parametrize(
+    ("leave_out", "message"),
+    [
+        (["foreground_lightnes_low"], "which is no number; did you mean 'foreground_lightness_low'"),
+        (ShapeOf().names, "names every number"),
+    ],
+)
+def test_measurements__leave_out_of_what_is_not_there_or_of_all__is_an_error(leave_out, message):
+    parts = [ShapeOf()] if "every" in message else [ColourOf()]
+    with pytest.raises(ValueError, match=message):
+        Measurements(parts, leave_out=leave_out).transform(IMAGES[:1])

@@ -109,8 +109,8 @@ def test_list_words__all_measurements__are_a_spec_with_the_defaults(tmp_path):
 
 MISTAKES = {
     "a typo in a measurement": (
-        "measurements:\n- measure: colour\n- measure: shpae\n",
-        "line 3: there is no measurement 'shpae'; did you mean 'shape'? There are 'colour', 'count',",
+        "measurements:\n- measure: colour\n- measure: textrue\n",
+        "line 3: there is no measurement 'textrue'; did you mean 'texture'? There are 'colour', 'count',",
     ),
     "a typo in an option": (
         "measurements:\n- measure: count\n  knid: red\n",
@@ -202,3 +202,16 @@ def test_read_spec__region_that_the_feature_does_not_find__names_the_nearest(tmp
     made = read_spec(spec(tmp_path, "regions: LesionFeatures\nmeasurements:\n- measure: colour\n  of: lession\n"))
     with pytest.raises(ValueError, match="LesionFeatures finds no region 'lession'; did you mean 'lesion'\\?"):
         made.transform([scene()])
+
+
+def test_write_spec__numbers_that_are_left_out__are_left_out_again(tmp_path):
+    made = Measurements([ColourOf(), SharpnessOf()], leave_out=["foreground_lightness_low"])
+    read = read_spec(write_spec(made, tmp_path / "leaf.yaml"))
+    assert list(read.leave_out) == ["foreground_lightness_low"]
+    assert read.names == made.names
+
+
+@pytest.mark.parametrize("text", ["leave_out: foreground_area", "leave_out: [foreground_aera]"])
+def test_read_spec__leave_out_that_cannot_be__is_an_error(tmp_path, text):
+    with pytest.raises(SpecError, match=r"leave_out"):
+        read_spec(spec(tmp_path, f"measurements:\n  - measure: shape\n{text}\n"))

@@ -9,12 +9,23 @@ from memclf.vision.features.measures.colour import ColourOf
 from memclf.vision.features.measures.count import CountOf
 from memclf.vision.features.measures.place import PlaceOf
 from memclf.vision.features.measures.shape import ShapeOf
+from memclf.vision.features.measures.share import ShareOf
 from memclf.vision.features.measures.sharpness import SharpnessOf
 from memclf.vision.features.measures.texture import TextureOf
 
 # What SPECs call them.
 REGISTRY: dict[str, type[Measurement]] = {
-    kind.word: kind for kind in (ColourOf, ShapeOf, TextureOf, PlaceOf, CountOf, SharpnessOf)
+    kind.word: kind for kind in (ColourOf, ShapeOf, ShareOf, TextureOf, PlaceOf, CountOf, SharpnessOf)
 }
 
-__all__ = ["REGISTRY", "ColourOf", "CountOf", "Measurement", "PlaceOf", "ShapeOf", "SharpnessOf", "TextureOf"]
+__all__ = [
+    "REGISTRY",
+    "ColourOf",
+    "CountOf",
+    "Measurement",
+    "PlaceOf",
+    "ShapeOf",
+    "ShareOf",
+    "SharpnessOf",
+    "TextureOf",
+]

@@ -8,6 +8,8 @@
         of: leaf
         kind: red
       - function: veins           # a function of one's own
+    leave_out:                    # single numbers that are not used
+      - leaf_lightness_low
 
 Everything is checked before anything is measured, and an error names the line, the word and the nearest right one.
 """
@@ -33,7 +35,7 @@ from memclf.vision.features.measures.sight import FOREGROUND, PICTURE, name_near
 from memclf.vision.features.measures.together import Measurements
 from memclf.vision.features.patch import PatchColour
 
-TOP = ("measurements", "regions")
+TOP = ("measurements", "regions", "leave_out")
 # Features that find regions without being taught.
 FINDERS = {kind.__name__: kind for kind in (LeafColours, LesionFeatures, PatchColour)}
 LONGEST = 1_000_000  # bytes
@@ -91,7 +93,8 @@ def write_spec(measurements: Measurements, path: str | os.PathLike[str]) -> Path
         raise SpecError(f"a SPEC has regions of one feature, these measurements have {len(found)}")
     head = {"regions": type(found[0]).__name__} if found and _is_as_it_comes(found[0]) else {}
     note = "" if head or not found else "# The regions were taught; give them: read_spec(path, regions=...)\n"
-    text = note + yaml.safe_dump({**head, "measurements": entries}, sort_keys=False, allow_unicode=True)
+    tail = {"leave_out": list(measurements.leave_out)} if measurements.leave_out else {}
+    text = note + yaml.safe_dump({**head, "measurements": entries, **tail}, sort_keys=False, allow_unicode=True)
     path = Path(path)
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.write_text(text, encoding="utf-8")
@@ -144,7 +147,8 @@ class _Reader:
         line, items = entries["measurements"]
         if not isinstance(items, yaml.SequenceNode) or not items.value:
             self.fail(line, "measurements must be a list, with '- measure: colour' on a line of its own for each")
-        made = Measurements([self.read_entry(item) for item in items.value])
+        left_out = self.read_left_out(*entries["leave_out"]) if "leave_out" in entries else []
+        made = Measurements([self.read_entry(item) for item in items.value], leave_out=left_out)
         try:
             made._validate_params()
         except (TypeError, ValueError) as error:
@@ -190,6 +194,12 @@ class _Reader:
             )
             self.fail(given[named[0]][0] if named else item.start_mark.line, str(error))
         return made
+
+    def read_left_out(self, line: int, node: Any) -> list[str]:
+        """Names of single numbers."""
+        if not isinstance(node, yaml.SequenceNode):
+            self.fail(line, "leave_out must be a list, with '- name of a number' on a line of its own for each")
+        return [self.word((each.start_mark.line, each), "leave_out")[1] for each in node.value]
 
     def check_choice(self, line: int, kind: type[Measurement], key: str, value: Any) -> None:
         """An option with a fixed list of words has one of them."""

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from memclf._numbers import Array
 from memclf.vision.features.base import ImageFeatures, Info, Masks
 from memclf.vision.features.measures.base import Measurement, lowest_trust
-from memclf.vision.features.measures.sight import Sight
+from memclf.vision.features.measures.sight import Sight, name_nearest
 from memclf.vision.files import Pixels, as_rgb
 
 
@@ -28,6 +28,8 @@ class Measurements(ImageFeatures):
     measurements : list of features
         `ColourOf`, `ShapeOf`, `TextureOf`, `PlaceOf`, `CountOf`, `SharpnessOf`, functions of your own (`measure`), and
         any other `ImageFeatures`.
+    leave_out : sequence of str
+        Names of single numbers that are left out, as `inspect_features` may advise. They are measured all the same.
     n_jobs : int or None
         Threads that measure images at the same time.
     verbose : int
@@ -43,12 +45,22 @@ class Measurements(ImageFeatures):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "measurements": [list, tuple],
+        "leave_out": [list, tuple],
         "n_jobs": [Integral, None],
         "verbose": ["verbose", None],
     }
+    leave_out: Sequence[str] = ()  # also of models that were saved before there was this parameter
 
-    def __init__(self, measurements: Sequence[ImageFeatures], *, n_jobs: int | None = None, verbose: int | None = None):
+    def __init__(
+        self,
+        measurements: Sequence[ImageFeatures],
+        *,
+        leave_out: Sequence[str] = (),
+        n_jobs: int | None = None,
+        verbose: int | None = None,
+    ):
         self.measurements = measurements
+        self.leave_out = leave_out
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -68,7 +80,11 @@ class Measurements(ImageFeatures):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(str(name) for each in self._parts() for name in each.get_feature_names_out())
+        return tuple(name for name in self._all_names() if name not in self.leave_out)
+
+    def _all_names(self) -> list[str]:
+        """The names of all numbers, also of those that are left out."""
+        return [str(name) for each in self._parts() for name in each.get_feature_names_out()]
 
     @property
     def details(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -81,15 +97,19 @@ class Measurements(ImageFeatures):
     def measure(self, image: Pixels, info: Info) -> Array:
         sight = Sight(image, info)
         rows: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
-        for each, width in self._widths():
+        for each in self._parts():
             if isinstance(each, Measurement):
                 rows[0].extend(each.read(sight))
                 rows[2].extend([sight.clarity] if each.signs else [])
                 continue
             row = np.atleast_1d(np.asarray(each.measure(image, info), dtype=np.float64))
+            width = len(each.get_feature_names_out())
             stops = (0, width, width + len(each.details), len(row))
             for kind, start, stop in zip(rows, stops[:-1], stops[1:], strict=True):
                 kind.extend(row[start:stop])
+        if self.leave_out:
+            numbers = zip(self._all_names(), rows[0], strict=True)
+            rows = ([value for name, value in numbers if name not in self.leave_out], *rows[1:])
         return np.array([value for kind in rows for value in kind])
 
     def masks(self, image: Any, info: Info | None = None) -> Masks:
@@ -131,7 +151,9 @@ class Measurements(ImageFeatures):
         return lowest_trust(X, [super().trust(X)], [each for each in regions if id(each) not in others])
 
     def _widths(self) -> Iterator[tuple[ImageFeatures, int]]:
-        return ((each, len(each.get_feature_names_out())) for each in self._parts())
+        """The parts, and how many numbers of each are given."""
+        for each in self._parts():
+            yield each, sum(str(name) not in self.leave_out for name in each.get_feature_names_out())
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -142,8 +164,23 @@ class Measurements(ImageFeatures):
                 hint = "; call it: ColourOf()" if isinstance(each, type) else "; for your own function: measure(f)"
                 raise TypeError(f"Measurements takes features of images, got {each!r}{hint if callable(each) else ''}")
             each._validate_params()
-        twice = [name for name, times in Counter(self.names).items() if times > 1]
+        twice = [name for name, times in Counter(self._all_names()).items() if times > 1]
         if twice:
             raise ValueError(
                 f"two measurements give the number {twice[0]!r}; leave one out, or measure something else with it"
             )
+        self._check_leave_out()
+
+    def _check_leave_out(self) -> None:
+        for name in self.leave_out:
+            if name not in self._all_names():
+                raise ValueError(
+                    f"leave_out names {name!r}, which is no number; {name_nearest(name, self._all_names())}"
+                )
+        if not self.names:
+            raise ValueError("leave_out names every number, so that none is left")
+        for each, width in self._widths():
+            if each.relates and width < len(each.get_feature_names_out()):
+                raise ValueError(
+                    f"leave_out cannot take numbers from {type(each).__name__}, which relates them to others"
+                )

@@ -143,7 +143,8 @@ class Session:
         """What the expert calls memories, by their rows in the training data."""
         model = self.project.model
         events = [each for each in self.project.log.events(NAME) if model and each.about["model"] == model.name]
-        return {int(each.about["row"]): str(each.about["name"]) for each in events if each.about["name"]}
+        found = {int(each.about["row"]): str(each.about["name"]) for each in events}
+        return {row: name for row, name in found.items() if name}  # an empty one takes the name away
 
     def name_of(self, memory: int) -> str:
         """A memory's name: the expert's, or its number."""

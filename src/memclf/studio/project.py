@@ -148,8 +148,8 @@ class Project:
         data = self.data
         if data is None or data.target is None:
             return None
-        corrected = {data.rows.get(each.about["case"]): each.about["label"] for each in self.log.events(LABEL)}
-        corrected.pop(None, None)
+        about = [each.about for each in self.log.events(LABEL) if each.about["case"] in data.rows]
+        corrected = {data.rows[each["case"]]: each["label"] for each in about}
         if not corrected:
             return data.target
         labels = data.target.astype(object)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.cases import Collection, Memory
+from memclf.cases.store import Store
 from memclf.classifier import MemoryClassifier
 from memclf.data import TrainingCases
 from memclf.exceptions import DataError, MemclfError
@@ -71,7 +73,7 @@ class Session:
         with self._lock:
             if self._loaded is None:
                 raise NoModel("there is no model yet")
-            self._loaded = (self._loaded[0], clf, self._loaded[2] if rows is None else rows)
+            self._loaded = (self._loaded[0], self._remember(clf), self._loaded[2] if rows is None else rows)
 
     def forget(self) -> None:
         """Load the model anew when it is next asked for."""
@@ -160,8 +162,15 @@ class Session:
                 found = load(folder, trusted=self.trusted)
                 if not isinstance(found, MemoryClassifier):
                     raise DataError(f"{folder} holds a {type(found).__name__}; the studio is about memory classifiers")
-                self._loaded = (folder, *self._with_training(found))
+                self._loaded = (folder, *self._with_training(self._remember(found)))
             return self._loaded[1], self._loaded[2]
+
+    def _remember(self, clf: MemoryClassifier) -> MemoryClassifier:
+        """The classifier, which measures the picture of a memory once for all explanations."""
+        if isinstance(clf.memories_, Collection):
+            memory = Memory(len(clf.memories_), Store(self.project.folder / "cache"))
+            clf.memories_ = clf.memories_.remembered(memory)
+        return clf
 
     def _with_training(self, clf: MemoryClassifier) -> tuple[MemoryClassifier, Array | None]:
         """The classifier with its training cases, and their rows; without, if they are not these."""

@@ -21,6 +21,7 @@ import memclf
 from memclf import MemoryClassifier
 from memclf.exceptions import JudgementsWarning
 from memclf.similarity import CombinedSimilarity, JudgedSimilarity, RBFSimilarity
+from memclf.vision import ImageCollection
 from memclf.vision.features import ImageFeatures
 from toolbox import length_and_first
 
@@ -480,7 +481,7 @@ class CountedRedness(ImageFeatures):
 
 
 def test_judged__images__measures_judged_ones_once_for_all_clones():
-    images = [np.full((4, 4, 3), 9 * k, dtype=np.uint8) for k in range(12)]
+    images = ImageCollection([np.full((4, 4, 3), 9 * k, dtype=np.uint8) for k in range(12)])
     judged = JudgedSimilarity(CountedRedness()).judge(images[:3], triplets=[(0, 1, 2)])
     clone(judged).fit(images)
     CountedRedness.calls.clear()

@@ -20,7 +20,7 @@ SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 # A run of some of the tests says nothing about it.
 COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
 
-.PHONY: help demo facts test test-arithmetic test-slow test-oldest test-archive test-dist lint docs bench dist lock clean
+.PHONY: help demo studio facts test test-arithmetic test-slow test-oldest test-archive test-dist lint docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -50,6 +50,11 @@ demo: $(READY)   ## the colour study: one network beside a memory classifier und
 	    '  open runs/demo/report.html                                       the report of this run' \
 	    '  $(BIN)/memclf fit YOUR.csv --target COLUMN --out MODEL        a memory classifier of your own data' \
 	    '  $(BIN)/memclf corrupt YOUR_IMAGES --out YOUR_IMAGES-c         your images under 19 corruptions'
+
+studio: $(READY) ## the studio on generated leaves, in the browser; Ctrl-C stops it
+	@echo 'drawing 240 leaves'
+	@$(BIN)/python tools/generated_leaves.py runs/leaves
+	$(BIN)/memclf studio --data runs/leaves --project runs/studio
 
 test: $(READY)   ## all tests that need no extra data, and the coverage of the core
 	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) $(COVERAGE)

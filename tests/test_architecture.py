@@ -240,7 +240,7 @@ import memclf
 count = 0
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
     part = module.name.split(".")[1:3]
-    if part[0] not in ("vision", "studies", "serve") or len(part) == 1 or part == ["studies", "published"]:
+    if part[0] not in ("vision", "studies", "serve", "studio") or len(part) == 1 or part == ["studies", "published"]:
         importlib.import_module(module.name)
         count += 1
 

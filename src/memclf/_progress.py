@@ -17,7 +17,7 @@ _listeners: list[Callable[[str, int, int], None]] = []  # the last one hears ins
 
 @contextmanager
 def listen(hear: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Send progress to a function instead of the terminal: what is done, how much of it, of how much.
+    """Send progress to a function instead of the terminal: what is done, how much, of how much.
 
     A message is sent with 0 of 0.
     """
@@ -26,6 +26,23 @@ def listen(hear: Callable[[str, int, int], None]) -> Iterator[None]:
         yield
     finally:
         _listeners.remove(hear)
+
+
+@contextmanager
+def relay(change: Callable[[str, int, int], tuple[str, int, int]]) -> Iterator[None]:
+    """Change what the listener hears meanwhile: work inside other work can say which part it is."""
+    if not _listeners:
+        yield
+        return
+    outer = _listeners[-1]
+    with listen(lambda what, done, total: outer(*change(what, done, total))):
+        yield
+
+
+def tell(what: str, done: int, total: int) -> None:
+    """Tell the listener, if there is one, how far work is."""
+    if _listeners:
+        _listeners[-1](what, done, total)
 
 
 def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) -> Iterator[Item]:

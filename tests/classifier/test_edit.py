@@ -112,6 +112,34 @@ def test_set_threshold__changes_one_route_and_fits_nothing(clf):
     assert strict.explain(PROBES[:2]) is not None
 
 
+# ------------------------------------------------------------------------------------------------------------ relabel
+
+
+def test_relabel__equals_a_fit_with_the_label_and_fits_one_classifier(clf):
+    row = int(np.flatnonzero((clf.labels_ == 1) & (Y != "cedar"))[0])
+    corrected = Y.copy()
+    corrected[row] = "cedar"
+    edited = clf.relabel(row, "cedar")
+    assert CountingNB.fits == count_changed(edited, clf) == 1
+    assert edited.estimators_[1] is not clf.estimators_[1]
+    q = len(clf.memory_indices_)
+    assert_same(edited, build(n_memories=q).fit(X, corrected, pinned=clf.memory_indices_))
+    assert_same(edited.relabel(row, Y[row]), build(n_memories=q).fit(X, Y, pinned=clf.memory_indices_))
+
+
+@pytest.mark.parametrize(
+    ("row", "label", "said"),
+    [
+        (0, Y[0], f"training case 0 has the label {Y[0]} already"),
+        (0, "dill", "'dill' is none of the classes"),
+        (150, "ash", "there is no training case 150; the 150 cases have the rows 0 to 149"),
+    ],
+)
+def test_relabel__nonsense__says_what_is_wrong(clf, row, label, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        clf.relabel(row, label)
+
+
 # --------------------------------------------------------------------------------------------------------------- drop
 
 

@@ -101,7 +101,7 @@ def test_memclf__alone__says_in_about_ten_lines_what_one_can_do():
 def test_help__every_command__has_examples_with_options_that_exist(name):
     command = load_command(name)
     assert command.examples
-    known = {option for each in command.params for option in each.opts}
+    known = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
     for example in command.examples:
         words = shlex.split(example, comments=True)
         assert words[:2] == ["memclf", name]

@@ -14,7 +14,7 @@ import memclf
 from memclf import MemoryClassifier, MemorySelector
 from memclf.classifier import Edits
 from memclf.exceptions import ModelFolderError, TrainingCasesError
-from memclf.persist import inspect_folder, save_edit, undo_edit
+from memclf.persist import inspect_folder, read_edits, save_edit, undo_edit
 from memclf.persist.log import LOG, append_entry, read_log
 from memclf.similarity import GowerSimilarity
 
@@ -189,3 +189,12 @@ def test_undo__former_data_damaged__is_refused_and_nothing_changes(stored):
         undo_edit(stored)
     assert number(stored) == 2
     assert len(read_log(stored)) == 1
+
+
+def test_read_edits__lists_those_that_stand(stored):
+    assert read_edits(stored) == []
+    change(stored, lambda clf: clf.pin(0), "pin", "why")
+    change(stored, lambda clf: clf.set_threshold(0, 0.9), "threshold")
+    assert [(each["what"], each["note"]) for each in read_edits(stored)] == [(["pin"], "why"), (["threshold"], "")]
+    undo_edit(stored)
+    assert [each["what"] for each in read_edits(stored)] == [["pin"]]

@@ -10,6 +10,7 @@ from PIL import Image
 from memclf.exceptions import StudyError
 from memclf.studies import load_study, settings_for
 from memclf.studies.run import run_study
+from memclf.vision.features import PatchColour
 
 
 @pytest.mark.parametrize("name", ["color", "leaf", "acne"])
@@ -72,3 +73,19 @@ def test_run_study__broken_images__are_named_before_training(leaves, tmp_path):
     with pytest.raises(StudyError, match="1 images cannot be read.*3.jpg"):
         run_study(settings_for("leaf", data=str(folder)), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_cached__loaded_again__pays_nothing_for_clean_and_corrupted_images(tmp_path, monkeypatch):
+    looks = []
+    measure = PatchColour.measure
+    monkeypatch.setattr(PatchColour, "measure", lambda self, *given: looks.append(1) or measure(self, *given))
+
+    def describe_all():
+        data = load_study(settings_for("color", n_train=20, n_test=6)).cached(tmp_path)
+        found = [PatchColour().fit_transform(each) for each in (data.train, data.test, data.make("contrast", 3))]
+        return np.concatenate(found), len(looks)
+
+    first, paid = describe_all()
+    again, paid_again = describe_all()
+    assert (paid, paid_again) == (20 + 6 + 6, 20 + 6 + 6)
+    assert np.array_equal(first, again)

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from memclf import MemoryClassifier
 from memclf.similarity import TreeSimilarity
@@ -194,3 +196,11 @@ def test_features_of_two_classes_with_the_same_name_do_not_mix(images):
 
     remembered = images.remembered()
     assert np.array_equal(2 * made(1).transform(remembered), made(2).transform(remembered))
+
+
+def test_a_pipeline_shares_what_its_first_step_measured_elsewhere(images):
+    """scikit-learn 1.9 notes its callbacks on a step while a pipeline fits it; they change no number."""
+    remembered = images.remembered()
+    Brightness().fit_transform(remembered)
+    make_pipeline(Brightness(), StandardScaler()).fit_transform(remembered)
+    assert len(looks) == 30

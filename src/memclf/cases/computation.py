@@ -13,7 +13,8 @@ from typing import Any
 from joblib.hashing import NumpyHasher
 from sklearn.base import BaseEstimator
 
-IDLE = ("n_jobs", "verbose")  # parameters that change no number
+#: Parameters, and what scikit-learn 1.9 notes on an estimator while a pipeline fits it: they change no number.
+IDLE = ("n_jobs", "verbose", "_parent_callback_ctx", "_skl_callbacks", "_callback_fit_ctx")
 
 
 class Computation:

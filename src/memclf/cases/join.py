@@ -14,6 +14,10 @@ from memclf.cases.collection import Collection
 
 def wrap_case(case: Any, like: Any) -> Any:
     """One case as a container of the kind of `like`: a row of a table, a picture, a text."""
+    if isinstance(case, Collection):
+        if len(case) != 1:
+            raise ValueError(f"one case is wanted, and the collection has {len(case)}")
+        return case
     if isinstance(like, Collection):
         return like.wrap(case)
     if containers.is_table(like):

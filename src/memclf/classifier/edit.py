@@ -107,6 +107,31 @@ class Editable:
         kept = np.arange(len(self.memory_indices_))
         return _refit(self, training, cases, replace(self.edits_, forbidden=forbidden), kept, row)
 
+    def relabel(self: Any, row: int, label: Any) -> Any:
+        """Correct the label of a training case; the classifier that learned from it is fitted again.
+
+        The memories stay. What was learned from all cases (the global classifier) is not learned again.
+
+        Parameters
+        ----------
+        row : int
+            A row of the training data.
+        label : label
+            One of `classes_`.
+        """
+        row = _check_row(self, row, None)
+        _check_class(self, label)
+        cases, Z = reassign.describe_training(self)
+        y = self.training_.y.copy()
+        y[row] = label
+        if y[row] == self.training_.y[row]:
+            raise ValueError(f"training case {row} has the label {label} already")
+        if len(np.unique(y)) < len(self.classes_):
+            raise ValueError(f"training case {row} is the last one of its class; fit again without the class")
+        training = replace(self.training_, y=y, descriptions=Z)
+        kept = np.arange(len(self.memory_indices_))
+        return _refit(self, training, cases, self.edits_, kept, None, relabelled=row)
+
     def update(self: Any, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Learn from more cases: covered ones join their cluster, others may become memories.
 
@@ -195,12 +220,17 @@ def _check_row(clf: Any, row: int, label: Any) -> int:
     return row
 
 
-def _append(clf: Any, training: Training, one: Any, own: Any, label: Any) -> Training:
-    """The training cases and one more, without weight if it has no label."""
-    if label is not None and label not in clf.classes_:
+def _check_class(clf: Any, label: Any) -> None:
+    if label not in clf.classes_:
         raise ValueError(
             f"{label!r} is none of the classes {clf.classes_.tolist()}; new classes come with update(X, y)"
         )
+
+
+def _append(clf: Any, training: Training, one: Any, own: Any, label: Any) -> Training:
+    """The training cases and one more, without weight if it has no label."""
+    if label is not None:
+        _check_class(clf, label)
     weight = np.array([0.0 if label is None else 1.0])
     y = np.array([clf.classes_[0] if label is None else label], dtype=clf.classes_.dtype)
     groups = None if training.groups is None else _other_group(np.asarray(training.groups))
@@ -227,8 +257,19 @@ def _thresholds_by_row(clf: Any) -> Any:
     return dict(zip(clf.memory_indices_.tolist(), clf.thresholds_.tolist(), strict=True))
 
 
-def _refit(clf: Any, training: Training, cases: Cases, edits: Edits, kept: Array, row: int | None) -> Any:
-    """The classifier with the memories that are kept, and with the case of a row as another."""
+def _refit(
+    clf: Any,
+    training: Training,
+    cases: Cases,
+    edits: Edits,
+    kept: Array,
+    row: int | None,
+    relabelled: int = -1,
+) -> Any:
+    """The classifier with the memories that are kept, and with the case of a row as another.
+
+    What learned from a case that is `relabelled` is fitted again, as if it had not learned from it.
+    """
     integrity.check(clf)
     Z = training.descriptions
     descriptions, added = containers.take(clf.descriptions_, kept), None
@@ -259,10 +300,11 @@ def _refit(clf: Any, training: Training, cases: Cases, edits: Edits, kept: Array
     measured = None if clf.measurements_ is None else clf.measurements_[kept]
     if row is not None and measured is not None:
         measured = measure_memories(stage_one, cases)
+    members = [rows[rows != relabelled] for rows in reassign.list_members(clf, clf.training_.weight)]
     former = Former(
         clf.pool_,
         clf.memory_indices_,
-        reassign.list_members(clf, clf.training_.weight),
+        members,
         clf.global_,
         clf.fallback_,
         clf.answer_,

@@ -30,6 +30,7 @@ ALLOWS = {
     "cluster": "collections of Dask, on this machine or on several",
     "corruptions": "pictures from files and folders, and 19 corruptions of them",
     "serve": "answers over HTTP, `memclf serve`",
+    "studio": "the expert's page, `memclf studio`",
     "mlflow": "model folders in MLflow",
     "vision": "networks, expert features and the case studies",
     "arch": "ImageNet weights of more backbones, installed instead of downloaded",

@@ -85,7 +85,7 @@ def edit(
                 after, what = after.add(row), [*what, f"add row {row}"]
             if drop:
                 after, what = after.drop(*drop), [*what, f"drop {_list(drop)}"]
-            numbers = _count_fits(before, after) | _compare_answers(before, after)
+            numbers = _measure(before, after)
             save_edit(before, after, model, what, note, numbers)
             _report(before, after, what, numbers)
         if log:
@@ -120,22 +120,13 @@ def _list(memories: list[int]) -> str:
     return f"memor{'ies' if len(memories) > 1 else 'y'} {', '.join(map(str, memories))}"
 
 
-def _count_fits(before: Any, after: Any) -> dict[str, int]:
-    """How many local classifiers are other ones than before."""
-    old, new = ({id(each) for each in clf.estimators_} for clf in (before, after))
-    return {"fitted": len(new - old)}
+def _measure(before: Any, after: Any) -> dict[str, int]:
+    """Numbers for the log: classifiers that are new, and training cases that are answered otherwise."""
+    from memclf.evaluate import count_fitted, find_changes
 
-
-def _compare_answers(before: Any, after: Any) -> dict[str, int]:
-    """How many training cases are answered otherwise, where they are at hand."""
     if before.training_ is None:
-        return {}
-    old, new = (clf.answers(before.training_.X) for clf in (before, after))
-    return {
-        "answered_otherwise": int((old.labels != new.labels).sum()),
-        "unknown_before": int((~old.routes.known).sum()),
-        "unknown_after": int((~new.routes.known).sum()),
-    }
+        return {"fitted": count_fitted(before, after)}
+    return find_changes(before, after, before.training_.X).counts
 
 
 def _share_known(clf: Any) -> float:

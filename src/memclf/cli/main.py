@@ -101,6 +101,7 @@ FIRST_STEPS = (
     ("evaluate MODEL DATA", "how good it is, beside simpler models"),
     ("memories MODEL", "the cases that the model remembers"),
     ("drift MODEL DATA", "whether new cases are like the old"),
+    ("studio --data FOLDER", "a page to teach, look, doubt and correct"),
     ("study leaf", "a case study of the paper"),
 )
 _UsageError: Any = typer.BadParameter.__mro__[1]  # of click, which typer brings along under a name of its own

@@ -27,6 +27,7 @@ def study(
     scale: str,
     out: Path | None,
     networks: Path | None,
+    cache: Path | None,
     plan: bool,
     cluster: str | None,
     workers: int | None,
@@ -56,7 +57,7 @@ def study(
             folder = out or Path("runs") / f"{settings.study}-{scale}"
             command = shlex.join(["memclf", *sys.argv[1:]])
             with open_cluster(cluster, workers):  # conditions are measured by its workers
-                folder = run_study(settings, folder, command=command, networks=networks)
+                folder = run_study(settings, folder, command=command, networks=networks, cache=cache)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     console = Console() if sys.stdout.isatty() else Console(width=120)  # files have room for the whole table
@@ -113,6 +114,10 @@ def _signature() -> inspect.Signature:
             parameters[about.option or name] = (Annotated[_option_type(name), typer.Option(help=about.help)], None)
     parameters["networks"] = (
         Annotated[Path | None, typer.Option(help="Folder that keeps trained networks for other runs.")],
+        None,
+    )
+    parameters["cache"] = (
+        Annotated[Path | None, typer.Option(help="Folder that keeps descriptions and embeddings for other runs.")],
         None,
     )
     parameters["plan"] = (

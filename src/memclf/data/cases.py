@@ -87,7 +87,7 @@ def takes_images(clf: Any) -> bool:
 def _check_kind(clf: Any, path: Path) -> None:
     """Raise an error that says what the classifier takes, where that is something else."""
     suffix, images = path.suffix.lower(), takes_images(clf)
-    table = containers.is_table(clf.memories_) or np.ndim(clf.memories_) == 2
+    table = not images and (containers.is_table(clf.memories_) or np.ndim(clf.memories_) == 2)
     if (path.is_dir() or suffix == ".csv") if images else (table and suffix in SUFFIXES and path.is_file()):
         return
     wanted = "a folder of images, a .csv file that lists images" if images else f"a table ({', '.join(SUFFIXES)})"

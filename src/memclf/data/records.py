@@ -61,6 +61,11 @@ class Records:
         """One case as it came from JSON, checked; `DataError` says what is wrong with it."""
         return self._check(case)
 
+    def check_form(self, words: Mapping[str, str]) -> Record:
+        """One row of a table as it was typed into a form, checked; an empty field is a gap."""
+        columns = self.schema.get("properties", {})
+        return self.check({name: _read_word(word, columns.get(name, {})) for name, word in words.items()})
+
     def take(self, records: Sequence[Record]) -> Any:
         """Records of one kind as the classifier takes them."""
         return self.join([each.value for each in records])
@@ -136,6 +141,21 @@ def _describe_column(name: Any, table: Any) -> _Column:
         return _Column("a text", (str,), word, kind)
     plain = {"type": ["string", "number", "boolean", "null"]}
     return _Column("a text, a number, true or false", (str, int, float, bool), plain, kind)
+
+
+def _read_word(word: str, schema: Mapping[str, Any]) -> Any:
+    """What was typed as the value that JSON would have; `check` refuses what does not fit."""
+    word, wanted = word.strip(), schema.get("type", ())
+    if not word:
+        return None
+    if "enum" in schema:
+        return {str(value): value for value in schema["enum"]}.get(word, word)
+    if "number" in wanted or "boolean" in wanted:
+        try:
+            return json.loads(word.lower() if word.lower() in ("true", "false") else word)
+        except ValueError:
+            return word
+    return word
 
 
 def _date_reader(kind: Any) -> Callable[[str], Any]:

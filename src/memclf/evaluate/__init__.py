@@ -1,6 +1,7 @@
 """Measuring classifiers that may answer unknown, on one test set or under many conditions."""
 
 from memclf.evaluate.assess import Assessment, assess
+from memclf.evaluate.changes import Changes, count_fitted, find_changes
 from memclf.evaluate.contender import Contender
 from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne, controls_of
 from memclf.evaluate.describe import list_versions
@@ -16,16 +17,20 @@ from memclf.evaluate.metrics import (
     risk_coverage,
     selective_accuracy,
 )
+from memclf.evaluate.neighbours import Alike, LabelCheck, check_labels, find_alike
 from memclf.evaluate.results import Results, difference, summarise
 from memclf.evaluate.store import Cases, Condition, ModelId, Row, Store, open_store
 
 __all__ = [
+    "Alike",
     "Assessment",
     "Cases",
+    "Changes",
     "Condition",
     "Contender",
     "Drift",
     "Ensemble",
+    "LabelCheck",
     "Measured",
     "ModelId",
     "Results",
@@ -38,11 +43,15 @@ __all__ = [
     "accuracy",
     "assess",
     "balanced_accuracy",
+    "check_labels",
     "controls_of",
+    "count_fitted",
     "coverage",
     "difference",
     "evaluate",
     "evaluate_held_out",
+    "find_alike",
+    "find_changes",
     "keep_answered",
     "list_versions",
     "measure_drift",

@@ -141,6 +141,12 @@ class Explanation:
         """Why this answer, or why unknown, in one sentence."""
         return sentences.explain_in_a_sentence(self)
 
+    @property
+    def against_cluster(self) -> bool:
+        """Whether the answer is known and is not the commonest class of the memory's cluster."""
+        counts = self.cluster_classes
+        return self.known and counts.get(self.answer, 0) < max(counts.values())
+
     def compare_with_memory(self) -> list[tuple[str, str, str]]:
         """The case beside its memory: name of a column, the case's value, the memory's value.
 

@@ -19,7 +19,7 @@ from memclf.similarity import REGISTRY as SIMILARITIES
 
 
 def find_similarity(asked: Any, kind: Kind, features: Any = None) -> Any:
-    """The similarity of a name such as "gower" or "rank", of module:object, itself, or the default."""
+    """The similarity of a name such as "gower", of module:object, itself, or the default."""
     if asked is None:
         return make_similarity(kind, features)
     if not isinstance(asked, str):

@@ -69,6 +69,14 @@ def undo_edit(folder: Path, note: str = "") -> dict[str, Any]:
     return undone
 
 
+def read_edits(folder: Path) -> list[dict[str, Any]]:
+    """The edits that stand, oldest first: those between the first state of a folder and the one in place."""
+    entries = read_log(folder)
+    states = find_states(entries, name_state(read_manifest(folder)))
+    made = {entry["to"]: entry for entry in entries if entry.get("what") != [UNDO]}
+    return [made[state] for state in states[1:]]
+
+
 def name_state(manifest: dict[str, Any]) -> str:
     """The name of the data folder of a manifest."""
     names = {name.split("/")[0] for name in manifest["files"]}

@@ -262,11 +262,17 @@ def list_first_steps(similarity: Any) -> list[Any]:
     return similarity.list_first_steps() if isinstance(similarity, Similarity) else []
 
 
-def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
-    """A similarity's feature that can draw, and the numbers it measures; None if there is none."""
+def find_drawing(similarity: Any) -> Draws | None:
+    """A fitted similarity's feature that can draw what it measures; None if there is none."""
     features = fitted_features(similarity)
     feature = None if features is None else list_steps(features)[0]  # in a pipeline, the first step sees the cases
-    if not isinstance(feature, Draws):
+    return feature if isinstance(feature, Draws) else None
+
+
+def find_measurements(similarity: Any, X: Any) -> tuple[Any, Any]:
+    """A similarity's feature that can draw, and the numbers it measures; None if there is none."""
+    feature = find_drawing(similarity)
+    if feature is None:
         return None, None
     return feature, np.asarray(feature.transform(Cases.of(X).given_to(feature)))
 

@@ -46,12 +46,14 @@ def run_study(
     command: str = "",
     console: Console | None = None,
     networks: Path | None = None,
+    cache: Path | None = None,
 ) -> Path:
     """Run a study, or go on with it, and write its report. Returns the folder of the run.
 
     `out` is that folder; when it holds a run with other settings or other data, a new folder is made beside it, so
     that rows are never mixed. After Ctrl-C a report of what is finished is written. The folder `networks`, if given,
-    keeps trained networks for other runs that train the same.
+    keeps trained networks for other runs that train the same; the folder `cache` what features and networks computed
+    about images.
     """
     if missing := [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]:
         raise MissingExtraError(f'the report needs {", ".join(missing)}: pip install "memclf[report]"')
@@ -59,6 +61,7 @@ def run_study(
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)
+    data = data if cache is None else data.cached(cache)
     digest = data.digest()
     fingerprint = settings.fingerprint(digest + __version__ + _describe_machine())
     folder = folder_for(out, fingerprint)

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import joblib
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.cases import Memory
+from memclf.cases.store import Store
 from memclf.exceptions import StudyError
 from memclf.studies.checks import check_settings
 from memclf.studies.settings import SCALES, Settings
@@ -42,6 +44,17 @@ class StudyData:
     make: Callable[[str, int], ImageCollection]
     source: str
     note: str
+
+    def cached(self, folder: Path) -> Self:
+        """The same images; what features and networks compute about them lasts in a folder."""
+        store = Store(folder)
+
+        def lasting(images: ImageCollection) -> ImageCollection:
+            return images.remembered(Memory(len(images), store))
+
+        return replace(
+            self, train=lasting(self.train), test=lasting(self.test), make=lambda c, s: lasting(self.make(c, s))
+        )
 
     def digest(self) -> str:
         """A hash of all images, labels and infos: with other data it is another run."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
 from importlib.resources import files
@@ -13,80 +12,20 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from memclf._numbers import format_number
 from memclf._version import __version__
 from memclf.exceptions import DataError, MemclfError
-from memclf.report.formats import percent, safe_colour
+from memclf.studio import pages
 from memclf.studio.guard import Guard
-from memclf.studio.jobs import Job, Jobs
-from memclf.studio.pictures import LARGE, Thumbnails, as_jpeg, shrink
+from memclf.studio.pictures import KEPT, LARGE, as_jpeg, shrink
 from memclf.studio.project import Project
-from memclf.studio.session import NoModel, Session
-from memclf.studio.uploads import Decoder
+from memclf.studio.session import NoModel
+from memclf.studio.studio import Studio, environment
 
 STATIC = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-KEPT = "private, max-age=86400"  # of pictures whose address tells their content
-logger = logging.getLogger("memclf.studio")
 
 
-class Studio:
-    """What pages share: the project, the model in use, jobs, thumbnails, the decoder, and templates."""
-
-    def __init__(self, project: Project, trusted: tuple[str, ...] = ()):
-        self.project = project
-        self.session = Session(project, trusted)
-        self.jobs = Jobs()
-        self.thumbnails = Thumbnails(project.folder / "thumbnails")
-        self.decoder = Decoder()
-        self.closing: list[Callable[[], None]] = []  # what pages end when the studio ends
-
-    def page(self, request: Request, template: str, *, status: int = 200, **shown: Any) -> HTMLResponse:
-        """A whole page; `template` extends base.html.j2."""
-        text = environment().get_template(template).render(
-            here=request.url.path, pages=PAGES, studio=self, version=__version__, **shown
-        )
-        return HTMLResponse(text, status, headers={"Cache-Control": "no-store"})
-
-    def fragment(self, template: str, **shown: Any) -> HTMLResponse:
-        """A part of a page, which the page's script puts in its place."""
-        text = environment().get_template(template).render(studio=self, **shown)
-        return HTMLResponse(text, headers={"Cache-Control": "no-store"})
-
-    def show_job(self, job: Job, go: str) -> HTMLResponse:
-        """The progress of a job, which asks for itself until it is done and then goes to a page."""
-        response = self.fragment("job.html.j2", job=job, go=go)
-        if job.state == "done":
-            response.headers["X-Go"] = go
-        return response
-
-    def close(self) -> None:
-        """End jobs and children, and close the project."""
-        for end in self.closing:
-            end()
-        self.jobs.close()
-        self.decoder.close()
-        self.project.close()
-
-
-#: Address and title of each page, in the order of the work.
-PAGES = (
-    ("/data", "Data"),
-    ("/teach", "Teach"),
-    ("/compare", "Compare"),
-    ("/numbers", "Numbers"),
-    ("/memories", "Memories"),
-    ("/why", "Why"),
-    ("/stress", "Stress"),
-    ("/edit", "Edit"),
-    ("/unknown", "Unknown"),
-)
-
-
-def create_studio(
-    project: Project, *, token: str | None = None, trusted: tuple[str, ...] = ()
-) -> FastAPI:
+def create_studio(project: Project, *, token: str | None = None, trusted: tuple[str, ...] = ()) -> FastAPI:
     """The studio for a project, for uvicorn or another ASGI server.
 
     Parameters
@@ -98,8 +37,6 @@ def create_studio(
     trusted : tuple of str
         Types and functions that loading a model may use; see `memclf.load`.
     """
-    from memclf.studio import pages
-
     studio = Studio(project, trusted)
 
     @asynccontextmanager
@@ -216,28 +153,10 @@ def _add_failures(app: FastAPI, studio: Studio) -> None:
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:
-        logger.exception("a page failed")
-        text = f"The studio failed ({type(error).__name__}: {error}). Nothing that you did is lost; go on, or try again."
+        text = (
+            f"The studio failed ({type(error).__name__}: {error}). Nothing that you did is lost; go on, or try again."
+        )
         return show(request, 500, "Something broke", text)
-
-
-@cache
-def environment() -> Environment:
-    """The templates, with every value escaped."""
-    found = Environment(
-        loader=PackageLoader("memclf.studio", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    found.filters |= {
-        "percent": percent,
-        "short": lambda value: format_number(value, 3),
-        "count": lambda value: f"{value:,}",
-        "colour": safe_colour,
-    }
-    return found
 
 
 @cache

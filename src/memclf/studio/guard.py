@@ -1,4 +1,4 @@
-"""What every request passes first: host, token, origin and size; and the headers of every answer."""
+"""What every request passes first (host, token, origin, size), and headers of every answer."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ class Refused(Exception):
         self.status, self.why = status, why
 
 
+TOO_LARGE = Refused(413, f"a request has at most {BODY:,} bytes; send fewer files at once")
+
+
 class Guard:
     """The outermost layer of the studio (ASGI).
 
@@ -55,17 +58,14 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        left = BODY
+        left, started, over = BODY, False, False
 
         async def count() -> Message:
-            nonlocal left
+            nonlocal left, over
             message = await receive()
             left -= len(message.get("body", b""))
-            if left < 0:
-                raise Refused(413, f"a request has at most {BODY:,} bytes; send fewer files at once")
-            return message
-
-        started = False
+            over = left < 0
+            return {"type": "http.disconnect"} if over else message
 
         async def secure(message: Message) -> None:
             nonlocal started
@@ -76,21 +76,22 @@ class Guard:
                 message["headers"] = [*message.get("headers", ()), *more]
             await send(message)
 
+        async def unless_over(message: Message) -> None:
+            if not over:
+                await secure(message)
+            elif not started:  # whatever the application makes of a body that ends too early
+                await _refuse(secure, TOO_LARGE)
+
         try:
             if entered := self._check(scope):
                 await _redirect(secure, *entered)
-                return
-            await self._app(scope, count, secure)
+            else:
+                await self._app(scope, count, unless_over)
         except Refused as refused:
-            if started:
-                raise
-            content = f"{refused.why}\n".encode()
-            headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(content))]
-            await secure({"type": "http.response.start", "status": refused.status, "headers": headers})
-            await secure({"type": "http.response.body", "body": content})
+            await _refuse(secure, refused)
 
     def _check(self, scope: Any) -> tuple[str, str] | None:
-        """Raise if the request is refused; where to go, and the cookie, for one that brings the token."""
+        """Raise if it is refused; where to go, and the cookie, for one that brings the token."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if self._token is None and _without_port(host) not in LOOPBACK:
@@ -100,7 +101,7 @@ class Guard:
         if headers.get("sec-fetch-site", "none") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             raise Refused(403, "another site may not use this one")
         if headers.get("content-length", "0").isdigit() and int(headers.get("content-length", "0")) > BODY:
-            raise Refused(413, f"a request has at most {BODY:,} bytes; send fewer files at once")
+            raise TOO_LARGE
         if self._token is None or scope["path"] == "/healthz" or scope["path"].startswith("/static/"):
             return None
         kept = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
@@ -115,8 +116,19 @@ class Guard:
         return self._token is not None and hmac.compare_digest(_digest(given), self._token)
 
 
+async def _refuse(send: Send, refused: Refused) -> None:
+    content = f"{refused.why}\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", b"%d" % len(content))]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
+
+
 async def _redirect(send: Send, path: str, cookie: str) -> None:
-    headers = [(b"location", path.encode("latin-1", "replace")), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+    headers = [
+        (b"location", path.encode("latin-1", "replace")),
+        (b"set-cookie", cookie.encode()),
+        (b"content-length", b"0"),
+    ]
     await send({"type": "http.response.start", "status": 303, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memclf._progress import in_words, listen
+from memclf.exceptions import DataError
 
 RUNNING, DONE, FAILED, STOPPED = "running", "done", "failed", "stopped"
 OFTEN = 0.2  # seconds between reports
@@ -32,6 +33,8 @@ class Job:
     error: str = ""
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
+    can_stop: bool = True
+    thread: threading.Thread | None = field(default=None, repr=False)
 
     @property
     def running(self) -> bool:
@@ -64,7 +67,7 @@ class Jobs:
     def start(
         self, name: str, title: str, function: Callable[..., Any], *args: Any, then: Callable[[Any], None] | None = None
     ) -> Job:
-        """Start work, or return the job of this name that runs; `then` gets what the function returns."""
+        """Start work, or return the job of this name that runs; `then` gets the result."""
         with self._lock:
             for job in self._jobs:
                 if job.name == name and job.running:
@@ -77,7 +80,25 @@ class Jobs:
             process.start()
             theirs.close()
             self._running[job.number] = process
-        threading.Thread(target=self._follow, args=(job, process, ours, then), daemon=True).start()
+        job.thread = threading.Thread(target=self._follow, args=(job, process, ours, then), daemon=True)
+        job.thread.start()
+        return job
+
+    def start_here(self, name: str, title: str, function: Callable[..., Any], *args: Any) -> Job:
+        """Start work in a thread of this process: it can change what pages see, and cannot be stopped.
+
+        A second one of a name is refused while the first is running. Results of earlier ones are forgotten.
+        """
+        with self._lock:
+            for former in self._jobs:
+                if former.name == name and former.running:
+                    raise DataError(f"“{former.title}” is not finished; wait until it is, and try again")
+                if former.name == name:
+                    former.result = None
+            job = Job(len(self._jobs), name, title, what="working", can_stop=False)
+            self._jobs.append(job)
+        job.thread = threading.Thread(target=_work_here, args=(job, function, args), daemon=True)
+        job.thread.start()
         return job
 
     def get(self, number: int) -> Job | None:
@@ -132,6 +153,23 @@ class Jobs:
             self._running.pop(job.number, None)
 
 
+def _work_here(job: Job, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    try:
+        job.result = function(*args)
+        state = DONE
+    except Exception as error:
+        job.error, state = _say_error(error), FAILED
+    job.ended, job.state = time.monotonic(), state
+
+
+def _say_error(error: BaseException) -> str:
+    """What went wrong, for people; what is no fault of the input is printed with its place."""
+    expected = isinstance(error, (ValueError, OSError, TypeError))
+    if not expected:
+        traceback.print_exception(error)
+    return str(error) if expected and str(error) else f"{type(error).__name__}: {error}"
+
+
 def _work(pipe: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """What the process does: the work, and reports of it."""
     threading.Thread(target=_end_with, args=(pipe,), daemon=True).start()
@@ -148,10 +186,7 @@ def _work(pipe: Any, function: Callable[..., Any], args: tuple[Any, ...]) -> Non
             result = function(*args)
         pipe.send(("done", result))
     except BaseException as error:
-        expected = isinstance(error, (ValueError, OSError, TypeError))
-        if not expected:
-            traceback.print_exc()
-        pipe.send(("failed", str(error) if expected and str(error) else f"{type(error).__name__}: {error}"))
+        pipe.send(("failed", _say_error(error)))
 
 
 def _end_with(pipe: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the expert did, in the order of time: a SQLite file to which events are only ever added."""
+"""What the expert did, in the order of time: a SQLite file that only ever grows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ create table if not exists events (
     about text not null,
     note text not null
 );
-create trigger if not exists no_change before update on events begin select raise(abort, 'events are never changed'); end;
-create trigger if not exists no_loss before delete on events begin select raise(abort, 'events are never deleted'); end;
+create trigger if not exists no_change before update on events
+    begin select raise(abort, 'events are never changed'); end;
+create trigger if not exists no_loss before delete on events
+    begin select raise(abort, 'events are never deleted'); end;
 """
 
 
@@ -80,7 +82,7 @@ class Log:
             rows = self._connection.execute(
                 "select number, time, kind, about, note from events where number > ? order by number", (last,)
             )
-            self._known += [Event(*row[:3], json.loads(row[3]), row[4]) for row in rows]
+            self._known += [Event(n, time, kind, json.loads(about), note) for n, time, kind, about, note in rows]
             return list(self._known)
 
     def close(self) -> None:

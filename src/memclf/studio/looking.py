@@ -13,12 +13,13 @@ from memclf.vision.twins import group_twins, look_hash
 
 
 def look_at_all(folder: Path) -> dict[str, Any]:
-    """Make every thumbnail; write to check.json what is broken, nearly the same, and of which size."""
+    """Make every thumbnail; write to check.json what is broken and what is nearly the same."""
     project = Project(folder)
     data, event = project.data, project.log.last(DATA)
     if data is None or event is None or data.kind != "images":
         return {}
     thumbnails, images = Thumbnails(folder / "thumbnails"), data.cases
+    paths = images.paths
     hashes: dict[str, int] = {}
     sizes: dict[str, list[int]] = {}
     broken: dict[str, str] = {}
@@ -29,7 +30,7 @@ def look_at_all(folder: Path) -> dict[str, Any]:
             broken[data.keys[row]] = str(error)
             continue
         small = shrink(image, SMALL)
-        target = thumbnails.path(images, row)
+        target = thumbnails.path(paths[row], row)
         if not target.exists():
             thumbnails.make(target, small)
         hashes[data.keys[row]] = look_hash(small)

@@ -15,6 +15,7 @@ from memclf.vision.files import Pixels
 
 SMALL, LARGE = 176, 1024  # pixels of the longer side
 QUALITY = 84
+KEPT = "private, max-age=86400"  # how long a browser keeps a picture whose address tells its content
 
 
 def shrink(image: Pixels, side: int) -> Pixels:
@@ -52,16 +53,18 @@ class Thumbnails:
 
     def get(self, images: Any, row: int) -> bytes:
         """The thumbnail of an image; it is made if it is not there."""
-        target = self.path(images, row)
+        target = self.path(images.paths[row], row)
         try:
             return target.read_bytes()
         except OSError:
             return self.make(target, images[row])
 
-    def path(self, images: Any, row: int) -> Path:
-        """Where the thumbnail of an image is, or will be."""
-        source = images.paths[row]
-        about = [str(row)] if source is None else [str(source), str(os.stat(source).st_size), str(os.stat(source).st_mtime_ns)]
+    def path(self, source: Path | None, row: int) -> Path:
+        """Where the thumbnail of an image file is, or will be."""
+        about = [str(row)]
+        if source is not None:
+            found = os.stat(source)
+            about = [str(source), str(found.st_size), str(found.st_mtime_ns)]
         name = hashlib.sha256("\n".join(about).encode()).hexdigest()[:24]
         return self.folder / name[:2] / f"{name}.jpg"
 

@@ -21,7 +21,10 @@ from memclf.data import TrainingCases, list_images, read_images, read_training
 from memclf.data.images import find_paths
 from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError
-from memclf.studio.log import Log
+from memclf.persist.history import name_state
+from memclf.persist.manifest import read_manifest
+from memclf.studio.added import ADDED, join_added
+from memclf.studio.log import Event, Log
 
 EVENTS = "project.sqlite"
 SPEC = "description.yaml"
@@ -108,8 +111,9 @@ class Project:
         before = self.log.last(DATA)
         if before is None or before.about != about:
             self.log.append(DATA, about)
+        added = self.log.events(ADDED)
         with self._lock:
-            self._read = (json.dumps(about), self._remember(found))
+            self._read = (_name_data(about, added), self._remember(join_added(found, added, self.folder)))
         return self._read[1]
 
     @property
@@ -118,11 +122,12 @@ class Project:
         event = self.log.last(DATA)
         if event is None:
             return None
+        added = self.log.events(ADDED)
         with self._lock:
-            key = json.dumps(event.about)
+            key = _name_data(event.about, added)
             if self._read is None or self._read[0] != key:
                 found = read_project_cases(Path(event.about["path"]), event.about["target"])
-                self._read = (key, self._remember(found))
+                self._read = (key, self._remember(join_added(found, added, self.folder)))
             return self._read[1]
 
     def forget_data(self) -> None:
@@ -143,41 +148,45 @@ class Project:
         data = self.data
         if data is None or data.target is None:
             return None
+        corrected = {data.rows.get(each.about["case"]): each.about["label"] for each in self.log.events(LABEL)}
+        corrected.pop(None, None)
+        if not corrected:
+            return data.target
         labels = data.target.astype(object)
-        for event in self.log.events(LABEL):
-            row = data.rows.get(event.about["case"])
-            if row is not None:
-                labels[row] = event.about["label"]
+        labels[list(corrected)] = list(corrected.values())
         return np.asarray(labels.tolist(), dtype=str)
 
     def split(self) -> tuple[Array, Array]:
         """Rows to fit on, and rows that are held out: every fifth case of a class, by its name.
 
-        Broken images, and cases that the expert left out, are in neither.
+        Broken images, and cases that the expert left out, are in neither. Classes are those of the files, so that a
+        corrected label moves no case to the other side.
         """
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")
         bad = set(self.broken)
-        good = np.array([row for row in range(len(data)) if labels[row] != LEAVE_OUT and row not in bad], dtype=np.intp)
+        good = [row for row in range(len(data)) if labels[row] != LEAVE_OUT and row not in bad]
         held: list[int] = []
-        for label in np.unique(labels[good]):
-            own = [int(row) for row in good if labels[row] == label]
+        given = np.asarray(data.target)
+        for label in np.unique(given):
+            own = np.flatnonzero(given == label).tolist()
             own.sort(key=lambda row: hashlib.sha256(data.keys[row].encode()).digest())
             held += own[HELD_OUT - 1 :: HELD_OUT]
-        return np.setdiff1d(good, held), np.array(sorted(held), dtype=np.intp)
+        return np.setdiff1d(good, held).astype(np.intp), np.intersect1d(good, held).astype(np.intp)
 
     def training(self) -> TrainingCases:
         """The cases to fit on, as `memclf.own.fit_cases` takes them."""
         fit, _ = self.split()
-        return self._as_training(fit)
+        return self.take(fit)
 
     def held_out(self) -> TrainingCases:
         """The cases that no fit sees."""
         _, held = self.split()
-        return self._as_training(held)
+        return self.take(held)
 
-    def _as_training(self, rows: Array) -> TrainingCases:
+    def take(self, rows: Array) -> TrainingCases:
+        """Some cases with their labels, as corrected."""
         data, labels = self.data, self.labels
         if data is None or labels is None:
             raise DataError("there are no labelled cases yet: choose a folder or a table first")
@@ -227,12 +236,21 @@ class Project:
         event = self.log.last(MODEL)
         return None if event is None else self.models / str(event.about["model"])
 
-    def about_model(self) -> dict[str, Any]:
-        """What was noted when the model was fitted: its training cases, settings and comparison."""
-        if self.model is None:
+    @property
+    def state(self) -> str:
+        """A name for the model as it is now, which every edit changes; empty before there is one."""
+        return "" if self.model is None else f"{self.model.name}-{name_state(read_manifest(self.model))}"
+
+    def about_model(self, folder: Path | None = None) -> dict[str, Any]:
+        """What was noted when a model was fitted: its training cases, settings and comparison.
+
+        `folder` is that of the model; None: of the one in use.
+        """
+        folder = self.model if folder is None else folder
+        if folder is None:
             return {}
         try:
-            found = json.loads(self.model.with_suffix(".json").read_text(encoding="utf-8"))
+            found = json.loads(folder.with_suffix(".json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -243,7 +261,7 @@ class Project:
 
 
 def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
-    """A folder of images, with one subfolder per class or without classes; a list of images; a table."""
+    """Cases of a folder of images, with or without classes, of a list of images, or of a table."""
     if not path.exists():
         raise DataError(f"there is no file or folder {path}")
     listed = path.suffix.lower() == ".csv" and find_paths(TableFile(path)) is not None
@@ -255,16 +273,21 @@ def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:
         keys = [str(images.key(row)) for row in range(len(images))]
         return ProjectCases(images, None if labels is None else np.asarray(labels, dtype=str), keys, "images", path)
     if path.suffix.lower() not in SUFFIXES:
-        raise DataError(
-            f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}"
-        )
+        raise DataError(f"{path} is neither a folder of images nor a table; tables end in {', '.join(SUFFIXES)}")
     found = read_training(path, target)
     if found.kind != "table":
-        raise DataError(f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns")
+        raise DataError(
+            f"{path} holds texts; the studio takes images and tables. Write numbers about each text as columns"
+        )
     frame = found.cases.reset_index(drop=True)
     return ProjectCases(
         frame, np.asarray(found.target, dtype=str), [str(row) for row in range(len(frame))], "table", path, found.notes
     )
+
+
+def _name_data(about: dict[str, Any], added: list[Event]) -> str:
+    """What tells the cases of a project from those before: their path, and what was added."""
+    return json.dumps([about, [each.number for each in added]])
 
 
 def write_json(path: Path, content: Any) -> None:

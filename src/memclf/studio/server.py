@@ -7,6 +7,7 @@ import secrets
 import socket
 import threading
 import webbrowser
+from contextlib import suppress
 
 import uvicorn
 
@@ -39,4 +40,6 @@ def run(
         logger.info("the studio is at %s\nproject %s; stop it with Ctrl-C", address, project.folder)
         if browser:
             threading.Timer(0.5, webbrowser.open, [address]).start()
-        uvicorn.Server(config).run([listening])
+        with suppress(KeyboardInterrupt):  # which is how it is stopped
+            uvicorn.Server(config).run([listening])
+    logger.info("stopped; the project is in %s", project.folder)

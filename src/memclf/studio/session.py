@@ -1,9 +1,10 @@
-"""The model in use, ready to be asked: loaded once, with its training cases where they are at hand."""
+"""The model in use, loaded once, with its training cases where they are at hand."""
 
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from memclf._numbers import Array
 from memclf.classifier import MemoryClassifier
 from memclf.data import TrainingCases
 from memclf.exceptions import DataError, MemclfError
-from memclf.persist import load
+from memclf.persist import load, read_edits
 from memclf.studio.project import Project, ProjectCases
 
 NAME = "name"  # kind of event: an expert's name for a memory
@@ -37,8 +38,12 @@ class Session:
         self.project = project
         self.trusted = trusted
         self._lock = threading.RLock()
+        self._editing = threading.RLock()
         self._loaded: tuple[Path, MemoryClassifier, Array | None] | None = None
-        self._answers: dict[str, tuple[MemoryClassifier, Any]] = {}
+        self._answering = threading.Lock()  # apart, so that other pages do not wait for answers
+        self._answers: tuple[MemoryClassifier, Array, Any] | None = None
+        self._held: tuple[MemoryClassifier, int, Array] | None = None
+        self._kept: dict[Any, tuple[MemoryClassifier, Any]] = {}
 
     @property
     def classifier(self) -> MemoryClassifier:
@@ -58,28 +63,74 @@ class Session:
             raise DataError("no data yet: choose a folder or a table on the page Data")
         return data
 
-    def replace(self, clf: MemoryClassifier) -> None:
-        """Use an edited classifier, which was saved in the same folder."""
+    def replace(self, clf: MemoryClassifier, rows: Array | None = None) -> None:
+        """Use an edited classifier, which was saved in the same folder.
+
+        `rows` are those of its training cases; None: they are the same as before.
+        """
         with self._lock:
             if self._loaded is None:
                 raise NoModel("there is no model yet")
-            self._loaded = (self._loaded[0], clf, self._loaded[2])
+            self._loaded = (self._loaded[0], clf, self._loaded[2] if rows is None else rows)
 
     def forget(self) -> None:
         """Load the model anew when it is next asked for."""
         with self._lock:
             self._loaded = None
 
+    @contextmanager
+    def edit_alone(self) -> Iterator[None]:
+        """Hold the model while it is edited; an error if another edit holds it."""
+        if not self._editing.acquire(blocking=False):
+            raise DataError("another edit is being made; wait until it is done")
+        try:
+            yield
+        finally:
+            self._editing.release()
+
+    def held_rows(self) -> Array:
+        """Rows of the labelled cases that the model has not learned from.
+
+        Of a model from elsewhere it may not be known: then they are the rows that a fit would hold out.
+        """
+        clf, events = self.classifier, len(self.project.log.all())
+        if self._held is None or self._held[0] is not clf or self._held[1] != events:
+            fit, held = self.project.split()
+            seen, labels = self.rows, self.training_labels()
+            if seen is None and labels is not None:
+                seen = np.array([self.data.rows[each] for each in labels if each in self.data.rows], dtype=np.intp)
+            found = held if seen is None else np.setdiff1d(np.union1d(fit, held), seen)
+            self._held = (clf, events, found)
+        return self._held[2]
+
     def held_out(self) -> tuple[TrainingCases, Any]:
-        """The cases that the fit did not see, and the model's answers to them."""
+        """The cases that the fit did not see, in the order of `held_rows`, and the model's answers to them."""
+        with self._answering:
+            clf, rows = self.classifier, self.held_rows()
+            held = self.project.take(rows)
+            if not self.has_held_out():
+                self._answers = (clf, rows, clf.answers(held.cases) if len(rows) else None)
+            return held, self._answers[2] if self._answers else None
+
+    def has_held_out(self) -> bool:
+        """Whether `held_out` knows the answers already."""
+        found = self._answers
+        return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
+
+    def keep_held_out(self, state: str, rows: Array, answers: Any) -> None:
+        """Take over answers that a job gave, if the model has not changed since; see `Project.state`."""
         with self._lock:
-            clf = self.classifier
-            known = self._answers.get("held out")
-            if known is None or known[0] is not clf:
-                held = self.project.held_out()
-                known = self._answers["held out"] = (clf, (held, clf.answers(held.cases)))
-            held, found = known[1]
-            return held, found
+            if self.project.state == state:
+                self._answers = (self.classifier, rows, answers)
+
+    def keep(self, what: Any, make: Callable[[MemoryClassifier], Any]) -> Any:
+        """What a function makes of the model, made once for each model."""
+        clf = self.classifier
+        known = self._kept.get(what)
+        if known is None or known[0] is not clf:
+            self._kept = {each: found for each, found in self._kept.items() if found[0] is clf}
+            known = self._kept[what] = (clf, make(clf))
+        return known[1]
 
     def case(self, row: int) -> Any:
         """One case of the project as the classifier takes it."""
@@ -114,16 +165,35 @@ class Session:
     def _with_training(self, clf: MemoryClassifier) -> tuple[MemoryClassifier, Array | None]:
         """The classifier with its training cases, and their rows; without, if they are not these."""
         with suppress(MemclfError, ValueError, KeyError, OSError):
-            data, labels = self.project.data, self.project.about_model().get("labels")
+            data, labels = self.project.data, self.training_labels()
             if data is None or data.target is None:
                 return clf, None
             if labels is None:  # of a model from elsewhere: perhaps it was fitted on all of the data
-                rows, y = np.arange(len(data)), np.asarray(data.target)
-            else:
-                rows, y = np.array([data.rows[key] for key in labels], dtype=np.intp), np.array(list(labels.values()))
+                labels = self._edited(dict(zip(data.keys, data.target.tolist(), strict=True)))
+            rows = np.array([data.rows[key] for key in labels], dtype=np.intp)
             if len(rows) != len(clf.labels_):
                 return clf, None
             cases = data.cases[rows] if data.kind == "images" else data.cases.iloc[rows]
-            y = np.array([{str(label): label for label in clf.classes_.tolist()}[each] for each in y.tolist()])
-            return clf.with_training(cases, y), rows
+            return clf.with_training(cases, as_classes(clf, np.array(list(labels.values())))), rows
         return clf, None
+
+    def training_labels(self) -> dict[str, str] | None:
+        """Key and label of each training case, in their order, also of edits since the fit.
+
+        None: the model was not fitted in this project.
+        """
+        labels = self.project.about_model().get("labels")
+        return None if labels is None else self._edited(labels)
+
+    def _edited(self, labels: dict[str, str]) -> dict[str, str]:
+        """Labels that edits corrected, and cases that they added at the end."""
+        folder = self.project.model
+        for edit in [] if folder is None else read_edits(folder):
+            labels = labels | edit.get("labels", {})
+        return labels
+
+
+def as_classes(clf: MemoryClassifier, labels: Array) -> Array:
+    """Labels of the project, which are words, as the classifier's classes, which may be numbers."""
+    known = {str(label): label for label in clf.classes_.tolist()}
+    return np.array([known.get(each, each) for each in labels.tolist()])

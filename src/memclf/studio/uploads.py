@@ -21,7 +21,7 @@ HEADER = struct.Struct("<?II")
 
 
 class Decoder:
-    """Decodes pictures in a child process, which is started when it is needed and anew when it fails.
+    """Decodes pictures in a child process, which is started when needed, and anew when it fails.
 
     Bytes come back, never objects: whatever a picture does to the child, this process reads pixels.
     """

@@ -358,7 +358,11 @@ class ImageCollection(Collection):
         return new
 
     def wrap(self, case: Any) -> Self:
-        """A collection of one image: pixels, or a path."""
+        """A collection of one image: pixels, a path, or such a collection itself."""
+        if isinstance(case, ImageCollection):
+            if len(case) != 1:
+                raise ImageError(f"one image is wanted, and the collection has {len(case)}")
+            return case  # type: ignore[return-value]
         return type(self)([case], max_pixels=self.max_pixels, max_bytes=self.max_bytes)
 
     def _image(self, position: int) -> Pixels:

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
 
-from memclf.studio.app import Studio
 from memclf.studio.comparing import ENOUGH, Comparer, describe_cases
 from memclf.studio.judging import JUDGEMENT, SKIP, add_judgement, add_skip, find_contradictions, undo_answer
+from memclf.studio.studio import Studio
 
 COLUMNS = 8  # of a table, that are shown of a case
 BARS = 12  # measurements whose weights are shown

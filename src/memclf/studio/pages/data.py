@@ -1,4 +1,4 @@
-"""The page Data: which cases there are, which files are broken, which pictures are nearly the same."""
+"""The page Data: the cases, broken files, and pictures that are nearly the same."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fastapi import APIRouter, File, Form, Request, Response, UploadFile
 from fastapi.responses import RedirectResponse
 
 from memclf.exceptions import DataError, ImageError
-from memclf.studio.app import Studio
 from memclf.studio.looking import look_at_all
+from memclf.studio.studio import Studio
 from memclf.vision.files import IMAGE_SUFFIXES
 
 SHOWN = 60  # cases of a page
@@ -49,9 +49,11 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/data/files")
     def take_files(
-        paths: Annotated[list[str], Form()], files: Annotated[list[UploadFile], File()], last: Annotated[str, Form()] = ""
+        paths: Annotated[list[str], Form()],
+        files: Annotated[list[UploadFile], File()],
+        last: Annotated[str, Form()] = "",
     ) -> Response:
-        """Files that were dropped: they are copied into the project, pictures after they were decoded."""
+        """Copy files that were dropped into the project; pictures are decoded first."""
         if len(paths) != len(files):
             raise DataError("each file must come with its path")
         folder = project.folder / DROPPED
@@ -86,7 +88,7 @@ def _count(project: Any) -> dict[str, int]:
 
 
 def _list_cases(project: Any, label: str, after: str, only: str) -> dict[str, Any]:
-    """A page of cases: those of a class, or broken ones, or near-duplicates; after the key of the last one."""
+    """A page of cases after a key: of a class, or broken ones, or near-duplicates."""
     data, labels = project.data, project.labels
     checked = project.checked or {"broken": {}, "twins": []}
     twins = {key: number for number, group in enumerate(checked["twins"]) for key in group}

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Body, Form, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 
 from memclf.exceptions import DataError
-from memclf.studio.app import Studio
 from memclf.studio.measuring import (
     MEASUREMENTS,
     choose,
@@ -32,6 +31,7 @@ from memclf.studio.painting import (
 )
 from memclf.studio.pictures import as_jpeg, as_png
 from memclf.studio.project import ProjectCases
+from memclf.studio.studio import Studio
 from memclf.studio.teaching import Teacher, sample_rows
 from memclf.vision.features import Measurements
 

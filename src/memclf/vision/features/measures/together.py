@@ -49,6 +49,7 @@ class Measurements(ImageFeatures):
         "n_jobs": [Integral, None],
         "verbose": ["verbose", None],
     }
+    leave_out: Sequence[str] = ()  # also of models that were saved before there was this parameter
 
     def __init__(
         self,

@@ -1,0 +1,35 @@
+"""Lines over severities as coordinates that a template draws; colours and light or dark are the page's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WIDTH, HEIGHT = 640.0, 300.0
+LEFT, RIGHT, TOP, BOTTOM = 44.0, 16.0, 12.0, 34.0
+
+
+def draw_curves(found: dict[str, Any]) -> dict[str, Any]:
+    """Points, intervals and ticks for the models of `memclf.studio.stressing.summarise`."""
+    values = [each for model in found["models"] for each in model["values"] if each is not None]
+    low = max(0.0, int(10 * min([each["low"] for each in values], default=0.0)) / 10)
+
+    def at(number: int, value: float) -> tuple[float, float]:
+        steps = max(1, len(found["levels"]) - 1)
+        x = LEFT + (WIDTH - LEFT - RIGHT) * number / steps
+        return x, TOP + (HEIGHT - TOP - BOTTOM) * (1 - (value - low) / (1 - low))
+
+    lines = []
+    for model in found["models"]:
+        known = [(number, each) for number, each in enumerate(model["values"]) if each is not None]
+        points = [at(number, each["value"]) for number, each in known]
+        spans = [(at(number, each["low"]), at(number, each["high"])) for number, each in known]
+        lines.append({"id": model["id"], "name": model["name"], "points": points, "spans": spans})
+    steps = round((1 - low) * 10)
+    shown = [low + part / 10 for part in range(0, steps + 1, 2 if steps > 5 else 1)]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "lines": lines,
+        "rows": [(at(0, value)[1], f"{100 * value:.0f}") for value in shown],
+        "columns": [(at(number, low)[0], name) for number, name in enumerate(found["levels"])],
+    }

@@ -161,6 +161,7 @@ def fit_data(
         answer=answer,
         unknown_rate=unknown_rate,
         seed=seed,
+        keep_training=keep_training,
         folds=folds,
         verbose=verbose,
     )
@@ -176,6 +177,7 @@ def fit_cases(
     answer: str = "auto",
     unknown_rate: float | None = 0.05,
     seed: int = 0,
+    keep_training: bool = False,
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
@@ -188,7 +190,7 @@ def fit_cases(
         Measurements of images, or the SPEC that names them.
     similarity : str, similarity or None
         By name as in `fit_data`, or the similarity itself.
-    out, estimator, answer, unknown_rate, seed, folds, verbose
+    out, estimator, answer, unknown_rate, seed, keep_training, folds, verbose
         As in `fit_data`.
     """
     if out is not None:

@@ -152,9 +152,11 @@ def list_likeness(item: Any) -> list[dict[str, Any]]:
 
 
 def compare_measured(item: Any) -> list[tuple[str, str, str]]:
-    """Numbers or columns of the case beside those of its memory."""
+    """Numbers or columns of the case beside those of its memory, what counts most first."""
     if item.measured:
-        return [(name, short(here), short(there)) for name, here, there in item.measured]
+        order = {name: place for place, (name, _) in enumerate(item.likeness)}
+        measured = sorted(item.measured, key=lambda each: order.get(each[0], len(order)))
+        return [(name, short(here), short(there)) for name, here, there in measured]
     found: list[tuple[str, str, str]] = item.compare_with_memory()
     return found
 

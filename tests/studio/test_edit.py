@@ -188,3 +188,12 @@ def test_cases_that_change_sides_light_up_and_apply_does_the_same(tab, live):
     tab.get_by_role("button", name="Undo").click()
     tab.get_by_text("Nothing yet.").wait_for()
     assert (known(session) == before).all()
+
+
+def test_a_name_is_saved_by_a_form_of_the_page(tab, live):
+    """A browser says which origin a plain form comes from; without it the studio would refuse the form."""
+    tab.goto("/edit/memory/0")
+    tab.get_by_label("What you call it").fill("the red one")
+    tab.get_by_role("button", name="Save the name").click()
+    tab.get_by_role("heading", name="Edit the red one").wait_for()
+    assert live.app.state.studio.session.name_of(0) == "the red one"

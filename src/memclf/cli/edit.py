@@ -119,7 +119,7 @@ def _list(memories: list[int]) -> str:
 
 
 def _measure(before: Any, after: Any) -> dict[str, int]:
-    """Numbers for the log: classifiers that are new, and training cases that are answered otherwise."""
+    """Numbers for the log: new classifiers, and training cases that are answered otherwise."""
     from memclf.evaluate import count_fitted, find_changes
 
     if before.training_ is None:

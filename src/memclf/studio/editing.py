@@ -212,9 +212,8 @@ def list_edits(session: Session) -> list[dict[str, Any]]:
     for event in _single_events(session):
         about = event.about
         if event.kind == NAME:
-            what = (
-                f"training case {about['row']} is called {about['name']}" if about["name"] else "a name was taken away"
-            )
+            case = _name_case(session, int(about["row"]))
+            what = f"{case} is called {about['name']}" if about["name"] else f"{case} has no name any more"
         else:
             what = f"{about['case']} is {about['label']}" if about["label"] else f"{about['case']} is left out"
         found.append({"time": event.time, "what": what, "note": event.note, "numbers": {}, "undo": event.number})
@@ -316,6 +315,12 @@ def _new(session: Session, labels: Mapping[str, str]) -> list[tuple[str, str]]:
 def _state(session: Session) -> str:
     folder = session.project.model
     return "" if folder is None else str(read_edits(folder)[-1]["to"])
+
+
+def _name_case(session: Session, place: int) -> str:
+    """What a training case is called, by its place among them."""
+    rows = session.rows
+    return f"training case {place}" if rows is None or place >= len(rows) else session.data.keys[int(rows[place])]
 
 
 def _single_events(session: Session) -> list[Event]:

@@ -106,7 +106,7 @@ def test_form__typed_words__become_the_values_of_json():
     assert gap[["weight", "ward"]].isna().all(axis=None)
 
 
-@pytest.mark.parametrize("column, word", [("age", "old"), ("insured", "perhaps"), ("ward", "D"), ("weight", "NaN")])
+@pytest.mark.parametrize(("column", "word"), [("age", "old"), ("insured", "perhaps"), ("ward", "D"), ("weight", "NaN")])
 def test_form__word_that_does_not_fit__is_named_with_its_column(column, word):
     words = {name: str(value) for name, value in CASE.items()} | {column: word}
     with pytest.raises(DataError, match=column):

@@ -49,7 +49,9 @@ def test_beyond_the_training_numbers_the_rank_goes_on():
 
 def test_contributions__add_up_to_the_similarity_and_name_the_columns():
     rng = np.random.default_rng(5)
-    X = pd.DataFrame({"width": rng.normal(size=30), "height": rng.integers(0, 4, 30).astype(float), "same": np.ones(30)})
+    X = pd.DataFrame(
+        {"width": rng.normal(size=30), "height": rng.integers(0, 4, 30).astype(float), "same": np.ones(30)}
+    )
     similarity = RankSimilarity().fit(X)
     Z = similarity.describe(X)
     added = np.array([[similarity.contributions(a, b) for b in Z] for a in Z])

@@ -120,7 +120,7 @@ class Session:
         return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
 
     def keep_held_out(self, state: str, rows: Array, answers: Any) -> None:
-        """Take over answers that a job gave, if the model has not changed since; see `Project.state`."""
+        """Take over answers of a job, if the model has not changed since; see `Project.state`."""
         with self._lock:
             if self.project.state == state:
                 self._answers = (self.classifier, rows, answers)

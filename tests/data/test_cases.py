@@ -31,7 +31,7 @@ def test_read_cases__only_one_new_column_holds_classes__it_is_the_label(clf, tmp
 
 @pytest.mark.parametrize("more", [{"shape": Y, "form": Y}, {"shape": np.where(Y == "wide", "wide", "round")}])
 def test_read_cases__no_column_or_two_could_be_the_label__asks_for_it(clf, tmp_path, more):
-    with pytest.raises(DataError, match="say --label COLUMN"):
+    with pytest.raises(DataError, match="say --target COLUMN"):
         read_cases(clf, write(tmp_path, **more))
 
 

@@ -1,6 +1,7 @@
 """JudgedSimilarity: what it learns from judgements and labels, what survives, and what it says."""
 
 import re
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,8 @@ import memclf
 from memclf import MemoryClassifier
 from memclf.exceptions import JudgementsWarning
 from memclf.similarity import CombinedSimilarity, JudgedSimilarity, RBFSimilarity
+from memclf.vision import ImageCollection
+from memclf.vision.features import ImageFeatures
 from toolbox import length_and_first
 
 HIDDEN = np.array([4.0, 1.0, 1.0, 0.0, 0.0])
@@ -464,3 +467,24 @@ def test_fit__other_columns_than_the_judged_cases__error_says_so(X):
         JudgedSimilarity().fit([[1.0], [np.inf]])
     with pytest.raises(ValueError, match=r"features returned infinity \(first: case 1\)"):
         JudgedSimilarity(float).fit(["1", "inf"])
+
+
+class CountedRedness(ImageFeatures):
+    """Counts how often it measures an image."""
+
+    names = ("redness",)
+    calls: ClassVar[list[int]] = []
+
+    def measure(self, image, info):
+        self.calls.append(1)
+        return [float(image[..., 0].mean())]
+
+
+def test_judged__images__measures_judged_ones_once_for_all_clones():
+    images = ImageCollection([np.full((4, 4, 3), 9 * k, dtype=np.uint8) for k in range(12)])
+    judged = JudgedSimilarity(CountedRedness()).judge(images[:3], triplets=[(0, 1, 2)])
+    clone(judged).fit(images)
+    CountedRedness.calls.clear()
+    for _ in range(3):
+        clone(judged).fit(images[3:])
+    assert len(CountedRedness.calls) == 3 * 9

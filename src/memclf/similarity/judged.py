@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from memclf._numbers import Array
-from memclf.cases import Cases, distinct
+from memclf.cases import Cases, Collection, distinct
 from memclf.exceptions import JudgementsWarning
 from memclf.similarity.base import NumericSimilarity, name_measurements
 from memclf.similarity.choices import Choices
@@ -118,7 +118,9 @@ class JudgedSimilarity(NumericSimilarity):
             return self
         rows = np.unique(np.concatenate([two[:, :2].ravel(), three.ravel()])).astype(np.intp)
         two[:, :2], three = np.searchsorted(rows, two[:, :2]), np.searchsorted(rows, three)
-        block = {"cases": cases.keep(rows), "pairs": two, "triplets": three}
+        kept = cases.keep(rows)
+        kept = kept.remembered() if isinstance(kept, Collection) else kept  # fits of all folds measure them once
+        block = {"cases": kept, "pairs": two, "triplets": three}
         measured = [*self._measure_judged(), self._extract(cases.take(rows), None, fit=False)]
         self.judgements_ = [*self.judgements_, block]
         self._measured = measured

@@ -120,7 +120,7 @@ class Session:
         return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
 
     def keep_held_out(self, state: str, rows: Array, answers: Any) -> None:
-        """Take over answers of a job, if the model has not changed since; see `Project.state`."""
+        """Take over answers that a job gave, if the model is still in the same `Project.state`."""
         with self._lock:
             if self.project.state == state:
                 self._answers = (self.classifier, rows, answers)
@@ -145,7 +145,8 @@ class Session:
         """What the expert calls memories, by their rows in the training data."""
         model = self.project.model
         events = [each for each in self.project.log.events(NAME) if model and each.about["model"] == model.name]
-        return {int(each.about["row"]): str(each.about["name"]) for each in events if each.about["name"]}
+        found = {int(each.about["row"]): str(each.about["name"]) for each in events}
+        return {row: name for row, name in found.items() if name}  # an empty one takes the name away
 
     def name_of(self, memory: int) -> str:
         """A memory's name: the expert's, or its number."""

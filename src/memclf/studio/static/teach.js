@@ -8,7 +8,7 @@
   const scale = 1024 / Math.max(width, height); // pixels of the canvas for one of the picture
   const pen = canvas.getContext("2d");
   let strokes = JSON.parse(home.dataset.strokes), current = null, erasing = false, shown = true, zoom = 1;
-  let lesson = Number(home.dataset.lesson), following = false, sent = Promise.resolve(), at = [width / 2, height / 2], byKey = false;
+  let lesson = Number(home.dataset.lesson), following = false, sent = Promise.resolve(), at = [width / 2, height / 2], byKey = false, drawnBy = "";
   const fingers = new Map();
 
   canvas.width = Math.max(1, Math.round(width * scale));
@@ -153,11 +153,13 @@
   // -------------------------------------------------------------------------------------------------- pointers, keys
 
   canvas.addEventListener("pointerdown", (event) => {
+    if (current && drawnBy === "pen" && event.pointerType === "touch") return; // the hand that rests beside the pen
     fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (fingers.size === 2) { giveUp(); return; } // two fingers move and zoom
     if (event.button !== 0 || fingers.size > 1) return;
     canvas.setPointerCapture(event.pointerId);
     byKey = false;
+    drawnBy = event.pointerType;
     begin(place(event));
     event.preventDefault();
     canvas.focus({ preventScroll: true });
@@ -167,15 +169,14 @@
     cursor.hidden = false;
     showCursor();
     if (fingers.size === 2 && fingers.has(event.pointerId)) { pinch(event); return; }
-    if (!current || byKey) return;
+    if (!current || byKey || !fingers.has(event.pointerId)) return;
     const path = event.getCoalescedEvents?.() ?? [];
     for (const each of path.length ? path : [event]) extend(place(each));
   });
   canvas.addEventListener("pointerup", (event) => {
-    fingers.delete(event.pointerId);
-    if (current && !byKey) finish();
+    if (fingers.delete(event.pointerId) && current && !byKey) finish();
   });
-  canvas.addEventListener("pointercancel", (event) => { fingers.delete(event.pointerId); giveUp(); });
+  canvas.addEventListener("pointercancel", (event) => { if (fingers.delete(event.pointerId)) giveUp(); });
   canvas.addEventListener("pointerleave", () => { if (!byKey) cursor.hidden = true; });
 
   function pinch(event) {

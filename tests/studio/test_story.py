@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
 from memclf import load
 from memclf.studio import Project
 from memclf.vision import ImageCollection
 
 TOUR = os.environ.get("STUDIO_TOUR")
-PATIENCE = 240_000  # milliseconds for a fit on a busy machine
+PATIENCE = 120_000  # milliseconds for a fit on a busy machine
 
 
 class Tour:
@@ -125,7 +124,6 @@ def test_from_an_empty_project_to_a_model_that_answers(tab, project, folder):
     clf = load(project.model)
     answers = clf.predict(ImageCollection.from_folder(folder)[:4])
     assert set(answers.tolist()) <= {*clf.classes_.tolist(), clf.unknown_label}
-    assert (ROOT / "docs" / "studio.md").exists()
 
 
 def _teach_leaves(tab, project):

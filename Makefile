@@ -13,14 +13,17 @@ CONSTRAINTS ?= constraints/tested.txt
 INSTALL := pip install -q --disable-pip-version-check
 PINNED := $(INSTALL) $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 
-# One thread for each worker: more of them only wait for each other. `make test ARGS="..."` hands more to pytest.
+# One thread for each worker: more of them only wait for each other. Bytecode is kept even where the environment says
+# not to: workers and the processes that tests start would compile everything anew.
+export PYTHONDONTWRITEBYTECODE :=
+# `make test ARGS="..."` hands more to pytest.
 SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 
 # The share of lines and branches of the core that the tests run (pyproject.toml: which packages, and at least how much).
 # A run of some of the tests says nothing about it.
 COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
 
-.PHONY: help demo studio facts test test-arithmetic test-slow test-oldest test-archive test-dist lint docs bench dist lock clean
+.PHONY: help demo studio facts test test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -89,9 +92,12 @@ lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+gallery: $(READY)   ## run the examples and keep what they print and draw, in .gallery/; fails if one of them does
+	$(BIN)/python tools/gallery.py
+
 # The theme advertises its successor on every build; CONTRIBUTING.md says what we make of it. With --quiet, --strict
 # would see no warning.
-docs: $(DOCS_READY)   ## the site, in site/: every link and public name is checked, nothing comes from another host
+docs: $(DOCS_READY) gallery   ## the site, in site/: every link and public name is checked, nothing comes from another host
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/check_site.py site
 
@@ -111,4 +117,4 @@ lock:            ## renew constraints/tested.txt: the newest versions that pypro
 	@echo "constraints/tested.txt is new: run make lint and make test before you commit it"
 
 clean:           ## remove what was installed and built; runs/ stays
-	rm -rf $(VENV) $(OLDEST) dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) dist site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .gallery

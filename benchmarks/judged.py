@@ -15,7 +15,7 @@ Scores: agreement with the judge, without slips, on 2,000 new triplets; Spearman
 the judge's on 2,000 pairs. metric-learn 0.7 needs scikit-learn before 1.8: install both in an environment of their own.
 
     python benchmarks/judged.py run --out rows.csv
-    python benchmarks/judged.py run --out few.csv --contenders "judged, random" --sizes 10 20 --seeds 20
+    python benchmarks/judged.py run --out few.csv --contenders "judged, random" --sizes 10 20 50 --seeds 20
     python benchmarks/judged.py page rows.csv --few few.csv      # the tables of JUDGED.md
 """
 

@@ -3,6 +3,7 @@
     python benchmarks/taught_regions.py outlines               # taught by all outlines of two thirds of the leaves
     python benchmarks/taught_regions.py strokes                # taught by strokes on ten leaves
     python benchmarks/taught_regions.py strokes --folds 1 --conditions severity --corrupted 4
+    python benchmarks/taught_regions.py grades                 # grades of leaves by strokes on ten of them
     python benchmarks/taught_regions.py trust                  # whether trust ranks the errors of the affected share
 
 Coffee leaves with an expert's outlines (Esgario, Krohling and Ventura, MIT) are looked for beside the repository, in
@@ -17,15 +18,23 @@ and Hessian matrix at sigma 0.7, 1, 1.6, 3.5, 5 and 10; Gaussian at 0.3 too) of 
 and scikit-image, and a forest of 100 trees, its default. All outlined pixels do not fit into memory, so both
 forests get 500 pixels of each image, drawn at random.
 
+grades: severity 0 to 4 of the 201 test leaves, cropped (../shared/data/leaf). Ten of the 1,397 training leaves are
+painted by strokes: two of each disease that are clearly ill (severity 2 and more), and two sound ones. "and grades":
+taught once more, together with 300 training leaves that were not painted, whose severity tells the range of the
+affected share. Stage 1 alone, along the affected share; and a forest on all numbers of the description, as
+`answer="auto"` has it. Test leaves clean, and at severities 1, 3 and 5 of five corruptions.
+
 TAUGHT_REGIONS.md holds what these commands gave.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -42,10 +51,15 @@ from skimage.feature import (
     structure_tensor_eigenvalues,
 )
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.model_selection import train_test_split
 
+from memclf import MemoryClassifier
+from memclf.similarity import RankSimilarity
+from memclf.studies.leaf import graded_memories, load_leaves
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.corruptions.apply import SETS
-from memclf.vision.features import TaughtRegions, read_paintings
+from memclf.vision.features import ImageFeatures, LeafColours, TaughtRegions, read_paintings
 
 ROOT = Path(__file__).resolve().parents[1]
 REGIONS = ["background", "leaf", "symptom"]
@@ -56,6 +70,8 @@ STROKES, LENGTH, WIDTH = 3, 60, 5
 AFFECTED = 0.005  # share of the picture
 PER_IMAGE = 500  # pixels of an outlined image that a forest gets
 TRUSTED = ("gaussian_noise", "defocus_blur", "fog", "contrast", "jpeg_compression")
+GRADED = 300  # training leaves that are not painted, whose grade tells their affected share
+SHARES = {0: (0, 0.001), 1: (0.001, 0.05), 2: (0.05, 0.1), 3: (0.1, 0.15), 4: (0.15, 0.6)}  # by severity
 SIGMAS = (0.7, 1.0, 1.6, 3.5, 5.0, 10.0)
 
 See = Callable[[np.ndarray], np.ndarray]  # from an image to the number of the region of each pixel
@@ -82,8 +98,8 @@ def draw_strokes(outlines: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 # ----------------------------------------------------------------------------------------------------- contenders
 
 
-def taught(images: list, paintings: list) -> See:
-    model = TaughtRegions(NESTED).fit(images, paintings)
+def taught(images: list, paintings: list, **options: int) -> See:
+    model = TaughtRegions(NESTED, **options).fit(images, paintings)
 
     def see(image: np.ndarray) -> np.ndarray:
         masks = model.masks(image)
@@ -138,6 +154,7 @@ def forest_on(features: Callable[[np.ndarray], np.ndarray], forest: RandomForest
 
 CONTENDERS = {
     "TaughtRegions": taught,
+    "TaughtRegions, 20 showings": partial(taught, showings=20),
     "scikit-image": forest_on(
         basic_features, RandomForestClassifier(50, n_jobs=1, max_depth=10, max_samples=0.05, random_state=0)
     ),
@@ -231,9 +248,85 @@ def rank_errors(args: argparse.Namespace) -> None:
         print(f"  {s}: {trust[severity == s].mean():.2f}, {100 * error[severity == s].mean():.1f}")
 
 
+# ---------------------------------------------------------------------------------------------------------- grades
+
+
+def crop(outlines: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Outlines of a whole scene as those of the leaf that was cut out of it and stretched to the same size."""
+    rows, columns = (np.flatnonzero((outlines > 1).any(axis=way)) for way in (1, 0))
+    part = outlines[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return cv2.resize(part.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
+
+
+def choose_ten(train: ImageCollection, stress: dict[str, int], outlined: dict, rng: np.random.Generator) -> list[int]:
+    """Positions of two leaves of each disease and two sound ones, among those that have outlines."""
+    chosen = []
+    for kind in range(5):
+        among = [
+            i
+            for i, path in enumerate(train.paths)
+            if path.stem in outlined and stress[path.stem] == kind and (kind == 0 or train.labels[i] >= 2)
+        ]
+        chosen += rng.choice(among, 2, replace=False).tolist()
+    return chosen
+
+
+def describe_leaves(args: argparse.Namespace, train: ImageCollection) -> dict[str, ImageFeatures]:
+    with open(args.data / "leaf" / "dataset-full.csv", newline="") as file:
+        kinds = {row["id"]: int(row["predominant_stress"]) for row in csv.DictReader(file)}
+    scenes, outlines = read_paintings(args.data / "leaf_masks", REGIONS)
+    outlined = {path.stem: k for k, path in enumerate(scenes.paths)}
+    rng = np.random.default_rng(args.seed)
+    chosen = choose_ten(train, kinds, outlined, rng)
+    images = [train[i] for i in chosen]
+    paintings = [
+        draw_strokes(crop(outlines[outlined[train.paths[i].stem]], image.shape[1::-1]), rng)
+        for i, image in zip(chosen, images, strict=True)
+    ]
+    strokes = TaughtRegions(NESTED).fit(images, paintings)
+    others, _ = train_test_split(np.setdiff1d(np.arange(len(train)), chosen), train_size=GRADED, random_state=args.seed)
+    graded = [train[i] for i in others]
+    painted = strokes.paint(graded, "symptom", [SHARES[int(train.labels[i])] for i in others])
+    both = TaughtRegions(NESTED).fit(images + graded, paintings + painted)
+    return {"strokes": strokes, "strokes and grades": both, "LeafColours": LeafColours()}
+
+
+def grade(args: argparse.Namespace) -> None:
+    train, test, _ = load_leaves(args.data / "leaf")
+    y, truth = np.asarray(train.labels), np.asarray(test.labels)
+    conditions = [("clean", test)]
+    conditions += [(f"severity {s}", test.corrupted(name, s, seed=0)) for s in (1, 3, 5) for name in TRUSTED]
+    for name, features in describe_leaves(args, train).items():
+        share = 0 if name == "LeafColours" else 2
+        known = features.inspect(train)
+        alone = MemoryClassifier(
+            RankSimilarity(),
+            answer="labels",
+            n_memories=graded_memories(len(y)),
+            fallback="nearest",
+            random_state=args.seed,
+        ).fit(known[:, [share]], y)
+        forest = RandomForestClassifier(200, min_samples_leaf=5, random_state=args.seed).fit(known, y)
+        marks: dict[tuple[str, str], list] = {}
+        for condition, images in conditions:
+            seen = features.inspect(images)
+            for how, said in (
+                ("stage 1 alone", alone.predict(seen[:, [share]])),
+                ("forest on all numbers", forest.predict(seen)),
+            ):
+                marks.setdefault((how, condition), []).append(
+                    (accuracy_score(truth, said), balanced_accuracy_score(truth, said))
+                )
+        for how in ("stage 1 alone", "forest on all numbers"):
+            cells = [
+                "{:.1f} / {:.1f}".format(*(100 * np.mean(rows, axis=0))) for (h, _), rows in marks.items() if h == how
+            ]
+            print(f"| {name}, {how} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["outlines", "strokes", "trust"])
+    parser.add_argument("command", choices=["outlines", "strokes", "trust", "grades"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
     parser.add_argument("--folds", type=int, default=FOLDS)
@@ -241,8 +334,9 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="judge every so many of the leaves of a fold")
     parser.add_argument("--conditions", choices=["clean", "severity", "both"], default="clean")
     parser.add_argument("--corrupted", type=int, default=4, help="leaves of a fold that are corrupted, in 18 ways each")
+    parser.add_argument("--seed", type=int, default=0, help="of the leaves that are painted, for grades")
     args = parser.parse_args()
-    rank_errors(args) if args.command == "trust" else compare(args)
+    {"trust": rank_errors, "grades": grade}.get(args.command, compare)(args)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """For all tests, the examples in `src` included: what is measured, and other arithmetic where the environment asks."""
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -9,10 +10,10 @@ ROOT = Path(__file__).parents[1]
 
 
 def pytest_configure(config):
-    import jitter
+    if os.environ.get("MEMCLF_JITTER"):  # only then, since it loads numpy and memclf
+        import jitter
 
-    asked = jitter.wanted()
-    if asked is not None:
+        asked = jitter.wanted()
         moving = jitter.jittered(**asked)
         moving.__enter__()
         config.add_cleanup(lambda: moving.__exit__(None, None, None))

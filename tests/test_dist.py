@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ ROOT = Path(__file__).parents[1]
 USE = """
 import importlib, pkgutil, sys, memclf
 model, extra = sys.argv[1:]
+needs = {
+    "memclf.vision.": "vision", "memclf.studies.": "vision",
+    "memclf.serve.images": "studio", "memclf.serve.": "serve studio", "memclf.studio.": "studio",
+}
 for module in pkgutil.walk_packages(memclf.__path__, "memclf.", onerror=lambda name: None):
-    if extra == "vision" or not module.name.startswith(("memclf.vision.", "memclf.studies.")):
-        if module.name.startswith("memclf.serve.") and extra != "serve":
-            continue
+    wanted = next((extras for name, extras in needs.items() if module.name.startswith(name)), extra)
+    if wanted == extra or extra in wanted.split():
         importlib.import_module(module.name)
 import numpy as np
 X = np.random.default_rng(0).normal(size=(60, 2)); y = (X[:, 0] > 0).astype(int)
@@ -48,6 +52,15 @@ memclf.mlflow.save_model(clf, model + "-mlflow")
 assert (memclf.mlflow.load_model(model + "-mlflow").predict(X) == clf.predict(X)).all()
 """,
     "serve": "from memclf.serve import create_app\nassert create_app(clf).openapi()['paths']['/v1/predict']",
+    "studio": """
+import pathlib
+from memclf.studio import Project, create_studio
+rows = "\\n".join(f"{a:.3f},{b:.3f},{c}" for (a, b), c in zip(X, y))
+pathlib.Path(model + ".csv").write_text("a,b,label\\n" + rows)
+project = Project(model + "-project")
+assert len(project.set_data(model + ".csv")) == 60
+create_studio(project)
+""",
     "vision": """  # with the tables, coefficients and weights that come along
 from memclf.vision import CORRUPTIONS, ImageClassifier, ImageCollection, corrupt
 from memclf.vision.features import LeafColours
@@ -60,6 +73,12 @@ memclf.save(clf, model + "-network")
 assert (memclf.load(model + "-network").predict(images) == clf.predict(images)).all()
 """,
 }
+
+
+def test_every_extra_for_users_is_tried():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    not_for_users = {"all", "arch", "dev", "docs", "bench", "earn"}  # arch: weights alone
+    assert set(USES) - {""} == set(extras) - not_for_users
 
 
 @pytest.fixture(scope="module")

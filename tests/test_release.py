@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.version import Version
 
 from memclf._version import __version__
 
@@ -21,9 +20,10 @@ def test_version_is_that_of_the_citation_and_the_recipe():
     assert re.search(r'set version = "(.*)"', RECIPE)[1] == __version__
 
 
-def test_changelog_begins_with_this_version_or_the_next():
-    newest = re.search(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
-    assert Version(newest) >= Version(__version__)
+def test_changelog_has_this_version_with_the_date_of_the_citation():
+    released = yaml.safe_load((ROOT / "CITATION.cff").read_text())["date-released"]
+    first, newest = re.findall(r"^## (.*)", (ROOT / "CHANGELOG.md").read_text(), re.M)[:2]
+    assert (first, newest) == ("Unreleased", f"{__version__}, {released}")
 
 
 def test_recipe_asks_for_the_same_packages_as_pyproject():
@@ -46,3 +46,20 @@ def test_files_of_settings_can_be_read(file):
 def test_commit_hooks_come_from_this_tree_alone():
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert {each["repo"] for each in hooks} == {"local"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [".ci/run", ".github/workflows/tests.yml", ".github/PULL_REQUEST_TEMPLATE.md", "CONTRIBUTING.md", "README.md"],
+)
+def test_targets_of_make_that_a_file_names_exist(file):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"^\s*(?:- run: )?make ([a-z-]+)|`make ([a-z-]+)`", (ROOT / file).read_text(), re.M))
+    assert {first or second for first, second in named} <= targets
+    assert named
+
+
+def test_commit_hooks_call_what_the_dev_extra_installs():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    dev = {Requirement(each).name for each in PYPROJECT["optional-dependencies"]["dev"]}
+    assert {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks} <= dev

@@ -214,9 +214,8 @@ def counted(counts: Iterable[tuple[str, int]]) -> list[str]:
     return [f"{count:6,}  {name}" for name, count in counts]
 
 
-def report() -> Iterator[str]:
+def report(modules: Mapping[str, Module]) -> Iterator[str]:
     """All facts, line by line."""
-    modules = read_modules()
     lines: Counter[str] = Counter()
     for module in modules.values():
         lines[module.part] += len(module.lines)
@@ -246,4 +245,4 @@ def report() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(*report(), sep="\n")
+    print(*report(read_modules()), sep="\n")

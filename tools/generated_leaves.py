@@ -1,6 +1,6 @@
 """Write generated coffee leaves into a folder with one subfolder per grade: data for trying things out.
 
-    python tools/generated_leaves.py FOLDER [--count 240] [--seed 0]
+python tools/generated_leaves.py FOLDER [--count 240] [--seed 0]
 """
 
 from __future__ import annotations

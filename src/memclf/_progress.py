@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 PATIENCE = 1.0  # seconds before a bar is shown by default
+EVERY = 30.0  # seconds between lines where there is no terminal
 _shown: list[Any] = []  # the display that is on the screen; work inside other work adds a bar to it
 _listeners: list[Callable[[str, int, int], None]] = []  # the last one hears instead of the terminal
 
@@ -48,7 +49,8 @@ def tell(what: str, done: int, total: int) -> None:
 def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) -> Iterator[Item]:
     """Go through the items and show how many are done and how much time is left.
 
-    With ``verbose=None`` a bar is shown on a terminal only, and only for work that takes longer than a second.
+    With ``verbose=None`` a bar is shown on a terminal only, and only for work that takes longer than a second. Commands
+    (`say_lines`) print a line every half minute where there is no terminal.
     """
     if _listeners and (verbose is None or verbose):
         for done, item in enumerate(items):
@@ -56,7 +58,7 @@ def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) 
             yield item
         return
     if not is_shown(verbose):
-        yield from items
+        yield from _with_lines(items, total, what) if verbose is None and _lines else items
         return
     started, display, task = time.monotonic(), None, None
     try:
@@ -77,6 +79,32 @@ def track(items: Iterable[Item], *, total: int, what: str, verbose: int | None) 
             _shown.clear()
         elif task is not None and _shown:
             _shown[0].remove_task(task)
+
+
+_lines: list[bool] = []  # whether lines are printed where there is no terminal
+
+
+def say_lines() -> None:
+    """Print a line every half minute from now on, where there is no terminal for a bar."""
+    _lines[:] = [True]
+
+
+def _with_lines(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    started = said = time.monotonic()
+    for done, item in enumerate(items):
+        now = time.monotonic()
+        if now - said > EVERY and not _inside:
+            left = in_words((now - started) / done * (total - done)) if done else "some time"
+            print(f"{what}: {done} of {total}, about {left} left", file=sys.stderr, flush=True)
+            said = now
+        _inside.append(what)
+        try:
+            yield item
+        finally:
+            _inside.pop()
+
+
+_inside: list[str] = []  # work whose items are under way: of work inside other work, the outer one is shown
 
 
 def is_shown(verbose: int | None) -> bool:

@@ -1,5 +1,6 @@
 """Descriptions that last: another process, another writer, a bound, other code, a damaged file."""
 
+import inspect
 import os
 import pickle
 import sqlite3
@@ -199,26 +200,33 @@ def test_rows_that_are_no_numbers__are_computed_anew(tmp_path):
 
 
 def test_another_process__reads_what_the_first_wrote(log, tmp_path):
-    code = (FIT, tmp_path / "cache", log, *KINDS)
-    first = output_of(run(*code))
+    cases = [make_cases(kind, 40, 0)[0] for kind in KINDS]
+    first = [describe(X, tmp_path / "cache", CountingFeatures(log)).sum() for X in cases]
     assert sum(count(log).values()) == 4 * 40
-    assert output_of(run(*code)) == first
+    assert output_of(run(FIT, tmp_path / "cache", log, *KINDS)).split() == [str(number) for number in first]
     assert not count(log)
 
 
+def write_every_second(folder, first):
+    store = Store(folder)
+    for start in range(first, 100, 2):
+        names = [number.to_bytes(4, "little") for number in range(start, start + 50)]
+        store.put([(name, Row(np.full(8, float(start + k)), False)) for k, name in enumerate(names)])
+        assert all(found is not None for found in store.get(names))
+
+
 def test_two_processes__writing_at_once__leave_a_whole_file(tmp_path):
-    code = """
-        import sys
-        import numpy as np
-        from memclf.cases.store import Row, Store
-        store = Store(sys.argv[1])
-        for start in range(int(sys.argv[2]), 100, 2):
-            names = [number.to_bytes(4, "little") for number in range(start, start + 50)]
-            store.put([(name, Row(np.full(8, float(start + k)), False)) for k, name in enumerate(names)])
-            assert all(found is not None for found in store.get(names))
-    """
-    writers = [run(code, tmp_path, number) for number in (0, 1)]
-    assert [output_of(writer) for writer in writers] == ["", ""]
+    code = f"""import sys
+import numpy as np
+from memclf.cases.store import Row, Store
+{inspect.getsource(write_every_second)}
+print("ready", flush=True)
+write_every_second(sys.argv[1], 1)
+"""
+    other = run(code, tmp_path)
+    assert other.stdout.readline() == "ready\n"
+    write_every_second(tmp_path, 0)
+    assert output_of(other) == ""
     names = [number.to_bytes(4, "little") for number in range(149)]
     found = Store(tmp_path).get(names)
     assert [row.value[0] for row in found] == list(range(149))

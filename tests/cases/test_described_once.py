@@ -30,6 +30,8 @@ from memclf.similarity import CombinedSimilarity, CosineSimilarity, RBFSimilarit
 from memclf.vision import ImageClassifier, ImageCollection
 from pictures import passes, squares, tiny
 
+pytestmark = pytest.mark.no_cover  # many fits, of which tests of the parts run every line
+
 KINDS = ("array", "frame", "sparse", "texts")
 CALLS = ("predict", "predict_proba", "route", "answers", "explain", "similarities")
 SETTINGS = {

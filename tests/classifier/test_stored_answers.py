@@ -13,6 +13,8 @@ from classifier.configurations import CONFIGURATIONS, answers_of
 from memclf import MemoryClassifier, MemorySelector
 from memclf.answers import RULES
 
+pytestmark = pytest.mark.no_cover  # many fits, of which tests of the parts run every line
+
 # Where the classifiers stop before they have converged, other arithmetic stops them elsewhere: the default estimator
 # stops at a slope of 1e-4. All other configurations have classifiers that converge, or that need not.
 TOLERANCES = {"default": 1e-5}

@@ -11,7 +11,7 @@ WITH_DATA = COMMANDS[:3]
 
 def arguments(command, model, data, *more):
     row = ("--row", "0") if command == "explain" else ()
-    label = ("--label", "kind") if command == "evaluate" else ()
+    label = ("--target", "kind") if command == "evaluate" else ()
     return (command, model, *(() if command == "memories" else (data, *row, *label)), *more)
 
 
@@ -57,7 +57,7 @@ def test_data__without_rows__says_so(run, seeds, tmp_path, command):
 
 def test_evaluate__label_that_the_model_does_not_know__is_named(run, seeds, tmp_path):
     seeds.tables["new"].assign(kind="wheat").to_csv(tmp_path / "wheat.csv", index=False)
-    line = said(run("evaluate", seeds.model, tmp_path / "wheat.csv", "--label", "kind"))
+    line = said(run("evaluate", seeds.model, tmp_path / "wheat.csv", "--target", "kind"))
     assert "'wheat'" in line
     assert "'oat'" in line
 

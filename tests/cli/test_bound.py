@@ -89,9 +89,10 @@ def test_bound__kind_all__is_every_kind_but_held_out(model, table):
 
 
 def test_bound__json_and_plot__are_written(clf, model, table, tmp_path):
-    out = bound(model, table, "--kind", "all", "--json", tmp_path / "b.json", "--plot", tmp_path / "b.png")
+    out = bound(model, table, "--kind", "all", "--json", "--plot", tmp_path / "b.png")
     assert out.exit_code == 0, out.output
-    found = json.loads((tmp_path / "b.json").read_text())
+    found = json.loads(out.stdout)
+    assert "at most" in out.stderr
     assert Bound.from_dict(found["bounds"][0]) == generalization_bound(clf, X, Y)
     assert len(found["bounds"]) == 5
     assert (tmp_path / "b.png").read_bytes()[:4] == b"\x89PNG"
@@ -101,7 +102,7 @@ def test_bound__labels_that_look_like_numbers__are_read_as_words(tmp_path):
     words = np.array(["NA", "01"])[Y]
     memclf.save(classifier().fit(X, words), tmp_path / "model")
     table_of(X, Y, kind=words).drop(columns="label").to_csv(tmp_path / "cases.csv", index=False)
-    shown = bound(tmp_path / "model", tmp_path / "cases.csv", "--label", "kind")
+    shown = bound(tmp_path / "model", tmp_path / "cases.csv", "--target", "kind")
     assert shown.exit_code == 0, shown.output
     assert "at most" in shown.output
 
@@ -163,10 +164,10 @@ def test_bound__undefined_kind__is_named_and_others_are_shown(tmp_path):
         (["--delta", "1.5"], "delta must be between 0 and 1"),
         (["--given", "luck"], "given must be a list of names among"),
         (["--complexity", "guess"], "complexity must be"),
-        (["--label", "colour"], "has no column 'colour'; it has 'width', 'height', 'label'"),
-        (["--label", "height"], "holds labels that the classifier does not know"),
+        (["--target", "colour"], "has no column 'colour'; it has 'width', 'height', 'label'"),
+        (["--target", "height"], "holds labels that the classifier does not know"),
         (["--plot", "/nowhere/at/all.png"], "there is no folder /nowhere/at to write all.png into"),
-        (["--json", "/nowhere/at/all.json"], "there is no folder /nowhere/at"),
+        (["--target", "lable"], "has no column 'lable'; did you mean 'label'?; it has 'width', 'height', 'label'"),
     ],
 )
 def test_bound__wrong_option__is_one_line(model, table, options, message):
@@ -190,7 +191,7 @@ def test_bound__random_labels__are_called_a_heuristic(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("width,height\n1,2\n", "has none of the columns label, class, target, y; say --label COLUMN"),
+        ("width,height\n1,2\n", "has none of the columns label, class, target, y; say --target COLUMN"),
         ("width,label\n1,0\n", "has 1 columns beside the label ('width'); the classifier takes 2"),
         ("width,height,label\n1,tall,0\n", "something else than numbers in the columns 'height'"),
         ("width,height,label\n1,2,0\n", "the cases that the classifier was fitted on: 400, not 1"),

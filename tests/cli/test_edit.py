@@ -61,8 +61,11 @@ def test_edit__all_kinds_at_once__are_one_edit_that_is_logged_and_undone(place):
     assert entry["fitted"] < len(after.memory_indices_)
     assert entry["answered_otherwise"] == int((before.predict(X) != after.predict(X)).sum())
     shown = " ".join(CliRunner(env={"COLUMNS": "200"}).invoke(app, ["inspect", str(model)]).output.split())
-    assert "0 (pinned)" in shown
-    assert "0.800 (by hand)" in shown
+    lines = CliRunner(env={"COLUMNS": "200"}).invoke(app, ["inspect", str(model)]).stdout.splitlines()
+    memories = [line.split() for line in lines[lines.index("memories") + 3 :]]
+    assert (memories[0][0], memories[0][-1]) == ("0", "pinned")
+    assert (memories[1][3], memories[1][-1]) == ("0.800", "threshold")
+    assert not set("┃│┏━") & set(shown)  # no frames, which break where lines are wrapped
     assert "blurred" in shown
     code, output = edit(model, "--undo", "--log")
     assert code == 0

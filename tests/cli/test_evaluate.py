@@ -12,7 +12,7 @@ from memclf.vision import ImageCollection
 
 @pytest.fixture(scope="module")
 def found(run, seeds):
-    shown = run("evaluate", seeds.model, seeds.new, "--label", "kind", "--json")
+    shown = run("evaluate", seeds.model, seeds.new, "--target", "kind", "--json")
     assert shown.exit_code == 0, shown.output
     return json.loads(shown.stdout)
 
@@ -54,7 +54,7 @@ def test_evaluate__risk_coverage__ends_at_the_error_among_the_answered(found, se
 
 
 def test_evaluate__terminal__fits_80_columns_and_ends_with_a_verdict(run, seeds):
-    shown = run("evaluate", seeds.model, seeds.new, "--label", "kind")
+    shown = run("evaluate", seeds.model, seeds.new, "--target", "kind")
     assert shown.exit_code == 0, shown.output
     assert max(map(len, shown.output.splitlines())) <= 80
     assert "unknown" in shown.output
@@ -63,7 +63,7 @@ def test_evaluate__terminal__fits_80_columns_and_ends_with_a_verdict(run, seeds)
 
 
 def test_evaluate__training_cases__are_noticed(run, seeds):
-    shown = run("evaluate", seeds.model, seeds.train, "--label", "kind")
+    shown = run("evaluate", seeds.model, seeds.train, "--target", "kind")
     assert "Beware: every memory is among these cases" in " ".join(shown.output.split())
 
 
@@ -84,7 +84,7 @@ def test_evaluate__corruption__is_measured_as_the_library_corrupts(run, patches,
 
 
 def test_evaluate__corruptions_of_a_table__are_refused(run, seeds):
-    shown = run("evaluate", seeds.model, seeds.new, "--label", "kind", "--corruptions")
+    shown = run("evaluate", seeds.model, seeds.new, "--target", "kind", "--corruptions")
     assert shown.exit_code == 1
     assert "corruptions are for images" in shown.stderr
 
@@ -99,3 +99,23 @@ def test_evaluate__unknown_corruption__is_named(run, patches):
     shown = run("evaluate", patches.model, patches.new, "--corruption", "rain")
     assert shown.exit_code == 1
     assert "rain" in shown.stderr
+
+
+def test_evaluate__words__are_those_of_fit(run, seeds):
+    shown = run("evaluate", seeds.model, seeds.new, "--target", "kind")
+    assert shown.exit_code == 0, shown.output
+    assert "aseline" not in shown.output
+    assert "clean test set" not in shown.output
+    assert "Commonest class" in shown.output
+
+
+def test_evaluate__groups__are_resampled_together(run, seeds, tmp_path):
+    seeds.tables["new"].assign(field=np.arange(60) // 12).to_csv(tmp_path / "new.csv", index=False)
+    words = ("evaluate", seeds.model, tmp_path / "new.csv", "--target", "kind", "--json")
+    found = [json.loads(run(*words, *more).stdout)["models"] for more in ((), ("--groups", "field"))]
+    alone, together = (next(each["clean"] for each in models if each["model"] == "memory") for models in found)
+    assert alone["accuracy"]["value"] == together["accuracy"]["value"]
+    assert alone["accuracy"] != together["accuracy"]  # the interval is another one
+    shown = run(*words, "--groups", "feild")
+    assert shown.exit_code == 1
+    assert "has no column 'feild'; did you mean 'field'?" in shown.stderr

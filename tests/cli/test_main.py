@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import memclf
+from memclf import _progress
 from memclf.cli import app, main
 from memclf.cli.main import COMMANDS, load_command
 from memclf.cli.output import as_plain, exit_on_error, split_examples
@@ -175,3 +176,22 @@ def test_completion__beginning_of_a_command_and_of_an_option__is_completed():
 def test_as_plain__numbers_of_numpy__are_those_of_json():
     found = as_plain({"a": np.array([1.5, np.nan]), "b": (np.int64(2), np.bool_(True)), "c": None})
     assert json.loads(json.dumps(found)) == {"a": [1.5, None], "b": [2, True], "c": None}
+
+
+def test_ctrl_c__in_a_command__is_one_sentence_and_exit_code_130(failing):
+    failing(KeyboardInterrupt())
+    shown = run("fail")
+    assert (shown.exit_code, shown.stdout) == (130, "")
+    assert only_line(shown.stderr.strip()) == "stopped by Ctrl-C"
+
+
+def test_progress__no_terminal__is_a_line_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr(_progress, "EVERY", -1.0)
+    run("version")  # any command asks for lines
+    for _ in _progress.track(range(2), total=2, what="outer", verbose=None):
+        assert list(_progress.track(range(2), total=2, what="inner", verbose=None)) == [0, 1]
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["outer: 0 of 2, about some time left", "outer: 1 of 2, about 0 s left"]
+    monkeypatch.setattr(_progress, "EVERY", 30.0)
+    assert list(_progress.track(range(2), total=2, what="outer", verbose=None)) == [0, 1]
+    assert capsys.readouterr().err == ""

@@ -42,9 +42,10 @@ def folder(tmp_path_factory):
 def made(folder, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     (out / "spec.yaml").write_text(SPEC)
-    shown = run(folder, "--features", out / "spec.yaml", "--report", out / "page.html", "--json", out / "all.json")
+    shown = run(folder, "--features", out / "spec.yaml", "--report", out / "page.html", "--json")
     assert shown.exit_code == 0, shown.output
-    return out, shown.output
+    (out / "all.json").write_text(shown.stdout)
+    return out, shown.stderr
 
 
 class Page(HTMLParser):
@@ -145,7 +146,7 @@ def test_measure__words__are_a_spec(tmp_path):
         (("FOLDER", "--features", "SPEC", "--report", "no/where.html"), "there is no folder"),
         (("FOLDER", "--features", "SPEC", "--workers", 0), "0 workers would do nothing; give 1 or more, or -1"),
         (("LIST", "--features", "SPEC", "--path", "photo"), "path='photo' does not fit the columns ['where', 'label']"),
-        (("FOLDER", "--features", "SPEC", "--group", "face"), "has no column 'face' for the groups; it has none"),
+        (("FOLDER", "--features", "SPEC", "--groups", "face"), "has no column 'face' for the groups; it has none"),
     ],
 )
 def test_measure__wrong_input__is_one_line(folder, tmp_path, monkeypatch, arguments, message):
@@ -177,7 +178,10 @@ def test_measure__taught_regions__are_those_of_the_folder(folder, tmp_path):
     taught = TaughtRegions(["ground", "square"], showings=20).fit([image], [painting])
     memclf.save(taught, tmp_path / "taught")
     write_spec(Measurements([ColourOf("square", regions=taught)]), tmp_path / "spec.yaml")
-    shown = run(folder, "--features", tmp_path / "spec.yaml", "--regions", tmp_path / "taught")
+    for file in folder.glob("*/[01].png"):
+        (tmp_path / "few" / file.parent.name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, tmp_path / "few" / file.parent.name)
+    shown = run(tmp_path / "few", "--features", tmp_path / "spec.yaml", "--regions", tmp_path / "taught")
     assert shown.exit_code == 0, shown.output
     assert "square_redness_middle" in shown.output
     shown = run(folder, "--features", tmp_path / "spec.yaml", "--regions", tmp_path / "nothing")

@@ -31,7 +31,7 @@ def test_read_cases__only_one_new_column_holds_classes__it_is_the_label(clf, tmp
 
 @pytest.mark.parametrize("more", [{"shape": Y, "form": Y}, {"shape": np.where(Y == "wide", "wide", "round")}])
 def test_read_cases__no_column_or_two_could_be_the_label__asks_for_it(clf, tmp_path, more):
-    with pytest.raises(DataError, match="say --label COLUMN"):
+    with pytest.raises(DataError, match="say --target COLUMN"):
         read_cases(clf, write(tmp_path, **more))
 
 
@@ -44,3 +44,14 @@ def test_read_unlabelled__with_or_without_labels__gives_the_same_cases(clf, tmp_
 def test_read_unlabelled__classifier_of_an_array__leaves_labels_out(tmp_path, more):
     plain = MemoryClassifier(threshold=0.3, random_state=0).fit(TABLE.to_numpy(), Y)
     np.testing.assert_allclose(read_unlabelled(plain, write(tmp_path, **more)), TABLE.to_numpy())
+
+
+def test_read_unlabelled__memories_of_different_sizes__are_not_stacked(tmp_path):
+    from types import SimpleNamespace
+
+    from memclf.vision import ImageCollection
+    from memclf.vision.files import encode_png
+
+    memories = ImageCollection([np.zeros((40, 40, 3), dtype=np.uint8), np.zeros((40, 60, 3), dtype=np.uint8)])
+    (tmp_path / "new.png").write_bytes(encode_png(memories[1]))
+    assert len(read_unlabelled(SimpleNamespace(memories_=memories), tmp_path)) == 1

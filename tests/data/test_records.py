@@ -98,6 +98,21 @@ def test_table__column_of_mixed_values__takes_all_of_them():
     assert joined({"code": "x"}, {"code": 2}, {"code": None}, memories=mixed)["code"].tolist()[:2] == ["x", 2]
 
 
+def test_form__typed_words__become_the_values_of_json():
+    words = {name: str(value) for name, value in CASE.items()}
+    records = reader(TABLE)
+    pd.testing.assert_frame_equal(records.take([records.check_form(words)]), joined(CASE))
+    gap = records.take([records.check_form(words | {"weight": " ", "ward": ""})])
+    assert gap[["weight", "ward"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(("column", "word"), [("age", "old"), ("insured", "perhaps"), ("ward", "D"), ("weight", "NaN")])
+def test_form__word_that_does_not_fit__is_named_with_its_column(column, word):
+    words = {name: str(value) for name, value in CASE.items()} | {column: word}
+    with pytest.raises(DataError, match=column):
+        reader(TABLE).check_form(words)
+
+
 def test_array__rows__are_stacked_in_the_kind_of_training():
     assert joined([1, 2.5], [3, 4], memories=np.zeros((3, 2))).tolist() == [[1, 2.5], [3, 4]]
     assert joined([1, 0], memories=sp.csr_matrix(np.eye(2))).format == "csr"

@@ -6,6 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import memclf
 from memclf import MemoryClassifier
 from memclf.evaluate import controls_of
 from memclf.evaluate.describe import describe_model, list_settings, list_versions
@@ -59,4 +60,6 @@ def test_list_settings__object_without_parameters__is_empty():
 
 
 def test_list_versions__packages_in_use__are_listed():
-    assert {"python", "numpy", "scikit-learn"} <= set(list_versions())
+    found = list_versions()
+    assert {"python", "numpy", "scikit-learn"} <= set(found)
+    assert found["memclf"] == memclf.__version__

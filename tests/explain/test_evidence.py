@@ -2,12 +2,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -119,3 +120,13 @@ def test_evidence__nothing_to_tell__is_empty(estimator, case):
 
 def test_evidence__answer_that_the_classifier_does_not_know__is_empty():
     assert evidence_for(LINEAR.fit(X, y), X[:1], X[1:2], "unknown") == ()
+
+
+def test_evidence__column_transformer__values_are_those_of_the_table():
+    frame = pd.DataFrame({"age": [20.0, 40.0, 60.0, 80.0] * 5, "ward": ["A", "B"] * 10})
+    prepared = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["ward"]))
+    clf = make_pipeline(prepared, LogisticRegression()).fit(frame, (frame["age"] > 50).astype(int))
+    first, *others = evidence_for(clf, frame[3:4], frame[:1], 1)
+    assert (first.feature, first.value, first.memory_value) == ("age", 80.0, 20.0)
+    assert first.weight > 0
+    assert {each.feature for each in others} <= {"onehotencoder__ward_A", "onehotencoder__ward_B"}

@@ -33,6 +33,15 @@ def test_explanation__agrees_with_route_predict_and_probabilities():
         assert item.margin == pytest.approx(item.similarity - np.sort(item.similarities)[-2])
 
 
+def test_explanation__answer_and_commonest_class_of_the_cluster__are_compared():
+    items = list(fit_flowers(n_memories=2).explain(X))
+    commonest = [max(item.cluster_classes, key=item.cluster_classes.get) for item in items]
+    assert [item.against_cluster for item in items] == [
+        item.known and item.answer != label for item, label in zip(items, commonest, strict=True)
+    ]
+    assert any(item.against_cluster for item in items)
+
+
 def test_explanation__single_memory__has_no_runner_up():
     item = fit_flowers(n_memories=1).explain(X[:1])[0]
     assert (item.runner_up, item.runner_up_row, item.runner_up_similarity, item.margin) == (None,) * 4

@@ -185,3 +185,15 @@ def test_sentence__nearest_memory_answers_for_strange_cases__is_said():
     for item in near:
         assert "though the case is too strange to its classifier; the labels" in item.sentence
         assert "which is not enough" not in item.sentence
+
+
+def test_contradiction__answer_unlike_the_cluster__is_said():
+    found = fit_flowers().explain(X)
+    against = [item for item in found if item.contradiction]
+    for item in found:
+        most = max(item.cluster_classes.values())
+        assert bool(item.contradiction) == (item.known and item.cluster_classes[item.answer] < most)
+    assert 0 < len(against) < len(found)
+    counts = against[0].cluster_classes
+    assert f"{max(counts.values())} of its {against[0].cluster_size} training cases are" in against[0].contradiction
+    assert against[0].contradiction in str(against[0])

@@ -73,9 +73,11 @@ def test_fit__csv__prints_table_sentence_and_notes(table, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     page = tmp_path / "page.html"
     shown = run(
-        tmp_path / "t.csv", "--out", tmp_path / "m", "--target", "outcome", "--answer", "labels", "--report", page
+        *(tmp_path / "t.csv", "--out", tmp_path / "m", "--target", "outcome", "--answer", "labels", "--report", page),
+        "--keep-training",
     )
     assert shown.exit_code == 0, shown.output
+    assert len(memclf.load(tmp_path / "m").training_.X) == len(frame)
     for said in (
         "Left out 'id'",
         "commonest class",

@@ -204,3 +204,24 @@ def test_predict__similarity_of_the_user__is_imported_only_if_trusted(table, tmp
     shown = run("model", table, "--out", "answers.csv", "--trusted", "memclf_test_wards.alike")
     assert shown.exit_code == 0, shown.output
     assert read(tmp_path / "answers.csv")["answer"].tolist() == found.classifier.predict(found.data.cases).tolist()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_predict__id_column__names_the_cases(fitted, table, tmp_path, small_blocks, suffix):
+    frame = pd.read_csv(table).assign(patient=[f"{k:04}" for k in range(120)])
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / f"answers{suffix}"
+    shown = run(fitted.model, tmp_path / "new.csv", "--out", out, "--id", "patient")
+    assert shown.exit_code == 0, shown.output
+    assert "patient" not in shown.stderr  # among the columns that are not looked at
+    found = pd.read_csv(out, dtype={"patient": str}) if suffix == ".csv" else read(out)
+    assert list(found.columns) == ["patient", *COLUMNS]
+    assert found["patient"].tolist() == frame["patient"].tolist()
+
+
+def test_predict__id_column_that_is_not_there__is_named(fitted, images_model, table, pictures, tmp_path):
+    shown = run(fitted.model, table, "--out", tmp_path / "answers.csv", "--id", "agee")
+    assert shown.exit_code == 1
+    assert "has no column 'agee'; did you mean 'age'?" in shown.stderr
+    shown = run(images_model, pictures, "--out", tmp_path / "answers.csv", "--id", "name")
+    assert (shown.exit_code, "named by their files; leave out --id name" in shown.stderr) == (2, True)

@@ -1,6 +1,7 @@
 """Run folders for the report: written through the real Store, answers drawn by chance, pictures painted."""
 
 import json
+import shutil
 import zlib
 
 import numpy as np
@@ -9,7 +10,9 @@ from PIL import Image, ImageDraw
 
 from memclf.bounds import Assumption, Bound, Term
 from memclf.evaluate import ModelId, Row, Store, metrics
+from memclf.report import bounds, charts
 from memclf.report.published import FILE
+from memclf.report.run import Run
 from memclf.studies.published import table
 from memclf.vision import ImageCollection
 from memclf.vision.nets.catalogue import CATALOGUE
@@ -282,17 +285,54 @@ def _promise(folder, names):
 
 
 @pytest.fixture(scope="session")
-def make_run():
-    return _make_run
+def make_run(tmp_path_factory):
+    """A function that makes a run folder; one of the same kind is made once and then copied."""
+    kept = {}
+
+    def make(folder, **kinds):
+        if "skip" in kinds:  # a function of the test's own
+            return _make_run(folder, **kinds)
+        key = repr(sorted(kinds.items()))
+        if key not in kept:
+            kept[key] = _make_run(tmp_path_factory.mktemp("kept"), **kinds)
+        shutil.copytree(kept[key], folder, dirs_exist_ok=True)
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def drawn():
+    """The charts that were drawn so far, by all that they show."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def _draw_charts_once(drawn, monkeypatch):
+    """A chart of the same numbers and names is drawn once: most tests build a whole report and read its words."""
+    draw_anew = charts.save_chart
+
+    def save_chart(name, title, alt, folder, draw, *, caption=""):
+        numbers = [cell.cell_contents for cell in draw.__closure__ or () if not isinstance(cell.cell_contents, Run)]
+        key = (name, title, alt, caption, repr(numbers))
+        file = folder / "figures" / f"{name}.png"
+        if key not in drawn:
+            drawn[key] = draw_anew(name, title, alt, folder, draw, caption=caption), file.read_bytes()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(drawn[key][1])
+        return drawn[key][0]
+
+    for module in (bounds, charts):
+        monkeypatch.setattr(module, "save_chart", save_chart)
 
 
 @pytest.fixture
-def made(tmp_path):
+def made(tmp_path, make_run):
     """A function that makes a run folder under the test's own directory."""
 
     def make(name="run", **kinds):
         folder = tmp_path / name
         folder.mkdir()
-        return _make_run(folder, **kinds)
+        return make_run(folder, **kinds)
 
     return make

@@ -1,4 +1,6 @@
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import rankdata
@@ -43,3 +45,20 @@ def test_beyond_the_training_numbers_the_rank_goes_on():
     assert close[1, 4] < 1e-9
     flat = RankSimilarity(1.0).fit([[2.0], [2.0]])
     np.testing.assert_allclose(flat.compare(flat.describe([[2.0]]), flat.describe([[3.0]])), np.exp(-1.0))
+
+
+def test_contributions__add_up_to_the_similarity_and_name_the_columns():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame(
+        {"width": rng.normal(size=30), "height": rng.integers(0, 4, 30).astype(float), "same": np.ones(30)}
+    )
+    similarity = RankSimilarity().fit(X)
+    Z = similarity.describe(X)
+    added = np.array([[similarity.contributions(a, b) for b in Z] for a in Z])
+    np.testing.assert_allclose(similarity.usual_similarity + added.sum(axis=2), similarity.compare(Z, Z), atol=1e-9)
+    assert similarity.measurements_ == ["width", "height", "same"]
+    np.testing.assert_allclose(added[..., 2], 0, atol=1e-12)
+    ranks = Z[:, 0]
+    assert similarity.usual_[0] == pytest.approx(((ranks[:, None] - ranks[None, :]) ** 2).mean())
+    near, far = np.abs(ranks - ranks[0]).argsort()[[1, -1]]
+    assert added[0, near, 0] > 0 > added[0, far, 0]

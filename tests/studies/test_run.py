@@ -21,6 +21,7 @@ from memclf.cli import app
 from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
 from memclf.studies.progress import Progress
+from memclf.studies.registry import settings_for
 from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, run_study
 from memclf.studies.settings import Settings
 
@@ -56,10 +57,13 @@ def memclf(*arguments, **options):
 
 
 def finished(*arguments):
-    process = memclf(*arguments)
-    out, err = process.communicate(timeout=240)
-    assert process.returncode == 0, err
-    return out, err
+    """What the command prints; in this process, which has loaded torch already."""
+    words = list(map(str, arguments))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["memclf", *words])  # noted in the run
+        done = CliRunner().invoke(app, words, env={"COLUMNS": "120"})
+    assert done.exit_code == 0, done.stderr
+    return done.stdout, done.stderr
 
 
 def rows_of(folder):
@@ -215,6 +219,25 @@ def test_run_study__other_argument__starts_a_new_run_beside_the_old(run, monkeyp
     assert new["corruptions"] == old["corruptions"][:-1]
     assert folder_for(folder, new["fingerprint"]) == beside  # and is found again
     assert folder_for(folder, "0" * 24) == folder.with_name("run-3")
+
+
+def test_run_study__newer_memclf__goes_on_and_names_both_versions(tmp_path, monkeypatch):
+    def interrupted(*_, **options):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("memclf.studies.run.train", interrupted)
+    settings = settings_for("color", n_train=20, n_test=6, patch_size=64)
+    said = io.StringIO()
+    for version in ("0.1.0", "0.2.0", "0.2.0"):
+        monkeypatch.setattr("memclf.studies.run.__version__", version)
+        with pytest.raises(KeyboardInterrupt):
+            run_study(settings, tmp_path / "run", console=Console(file=said, width=200))
+    assert [each.name for each in tmp_path.iterdir()] == ["run"]
+    assert said.getvalue().count("going on with the run in") == 2
+    assert said.getvalue().count("its rows are made with memclf 0.1.0, then 0.2.0\n") == 2
+    with open_store(tmp_path / "run" / "results.sqlite") as store:
+        assert store.get("versions")["memclf"] == "0.1.0, then 0.2.0"
 
 
 def test_report_and_compare__finished_run__are_written(run, tmp_path):

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_limits
 
 from memclf import MemoryClassifier
+from memclf.own.defaults import make_estimator, make_similarity
 from memclf.persist import save
 from memclf.similarity import RankSimilarity
 from memclf.studio import Project, create_studio
@@ -154,3 +155,36 @@ def tab(chromium, live):
     context.close()
     assert not failures
     assert not foreign
+
+
+@pytest.fixture(scope="session")
+def fitted_table(tmp_path_factory):
+    """The folder of a project about a table: hostile names of a class and a column, and two wrong labels."""
+    folder = tmp_path_factory.mktemp("table")
+    rng, lines = np.random.default_rng(0), ["size,<b>colour</b>,kind,class"]
+    for number in range(60):
+        kind = number % 2
+        label = ("<img src=x onerror=alert(1)>", "plain")[kind if number not in (6, 9) else 1 - kind]
+        size, colour = rng.normal(5 * kind, 0.3, 2)
+        lines.append(f"{size:.3f},{colour:.3f},{'ab'[kind]},{label}")
+    (folder / "rows.csv").write_text("\n".join(lines) + "\n")
+    project = Project(folder / "project")
+    project.set_data(folder / "rows.csv", "class")
+    data = project.training()
+    similarity, estimator = make_similarity("table"), make_estimator("table", "logistic", 0)
+    clf = MemoryClassifier(similarity, estimator, n_memories=2, unknown_rate=0.1, random_state=0)
+    model = save(clf.fit(data.cases, data.target), project.new_model())
+    keys = [project.data.keys[row] for row in project.split()[0]]
+    write_json(model.with_suffix(".json"), {"labels": dict(zip(keys, data.target.tolist(), strict=True))})
+    project.log.append(MODEL, {"model": model.name})
+    project.close()
+    return project.folder
+
+
+@pytest.fixture
+def table_client(fitted_table, tmp_path):
+    """Asks the studio about a copy of the project about a table."""
+    shutil.copytree(fitted_table, tmp_path / "table")
+    project = Project(tmp_path / "table")
+    with TestClient(create_studio(project), base_url=HOST, headers={"Origin": HOST}) as client:
+        yield client

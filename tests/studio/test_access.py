@@ -2,7 +2,16 @@
 
 import pytest
 
-PAGES = ("/data", "/numbers", "/data?only=broken", "/nowhere")
+PAGES = (
+    "/data",
+    "/numbers",
+    "/data?only=broken",
+    "/nowhere",
+    "/stress",
+    "/edit",
+    "/edit/memory/0",
+    "/edit/case/0",
+)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -19,8 +19,7 @@ def session(project):
 
 
 def answers(session):
-    held, found = session.held_out()
-    return found.labels.tolist()
+    return session.held_out()[1].labels.tolist()
 
 
 def known(session):
@@ -129,6 +128,14 @@ def test_names_and_left_out_cases_are_listed_and_undone(client, project):
         client.post(f"/edit/undo/{number}")
     assert client.app.state.studio.session.names() == {}
     assert project.labels[3] != ""
+
+
+def test_an_empty_name_takes_the_name_away(client):
+    session = client.app.state.studio.session
+    client.post("/edit/name", data={"memory": 0, "name": "the red one"})
+    assert session.name_of(0) == "the red one"
+    client.post("/edit/name", data={"memory": 0, "name": " "})
+    assert session.name_of(0) == "memory 0"
 
 
 def test_a_model_without_its_training_cases_moves_thresholds_and_says_what_is_missing(client, project):

@@ -21,6 +21,10 @@ SHOWN = 3  # workers that a message names
 class Executor(Protocol):
     """Starts calls; arguments may be handles, lists of them, and delayed values of Dask."""
 
+    @property
+    def n_at_once(self) -> int:
+        """How many calls to start before the first is asked for, where not all can be started."""
+
     def put(self, value: Any) -> Any:
         """A handle of a value that many calls share."""
 
@@ -33,6 +37,8 @@ class Executor(Protocol):
 
 class Here:
     """Runs the calls in this process, one after the other."""
+
+    n_at_once = 1
 
     def put(self, value: Any) -> Any:
         return value
@@ -54,6 +60,11 @@ class OnCluster:
     def __init__(self, client: Any):
         check_workers(client)
         self.client = client
+
+    @property
+    def n_at_once(self) -> int:
+        """One call that runs and one that waits for every thread of a worker."""
+        return 2 * max(1, sum(self.client.nthreads().values()))
 
     def put(self, value: Any) -> Any:
         with _without_size_warning():

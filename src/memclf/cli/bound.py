@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from memclf.bounds import HELD_OUT, KINDS, TRAINING_KINDS, Bound, bounds_of
-from memclf.cli.load_model import Trusted, load_classifier
-from memclf.cli.output import as_line, check_folder_of, exit_on_error, make_printable
+from memclf.cli.load_model import AsJson, Target, Trusted, load_classifier
+from memclf.cli.output import as_line, check_folder_of, exit_on_error, make_console, make_printable, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 DEFAULT = "compression"
 
@@ -26,9 +27,7 @@ def bound(
             "file with X and y, a folder with one subfolder of images per class, or a .csv file that lists images."
         ),
     ],
-    label: Annotated[
-        str | None, typer.Option(help="Column with the labels. Default: the first of label, class, target, y.")
-    ] = None,
+    target: Target = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(help=f"{', '.join(KINDS)}, or all (but {HELD_OUT}); repeat it. Default: {DEFAULT}."),
@@ -45,13 +44,13 @@ def bound(
         str, typer.Option(help='Of the local classifiers: auto, "random labels" (a heuristic), or a number.')
     ] = "auto",
     plot: Annotated[Path | None, typer.Option(help="Draw the terms into this file, as bound.png.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
+    as_json: AsJson = False,
     trusted: Trusted = None,
 ) -> None:
     """Show what theory promises for a saved classifier: how many new cases are wrong at most.
 
     Examples:
-        memclf bound MODEL train.csv --label species
+        memclf bound MODEL train.csv --target species
         memclf bound MODEL train.csv --kind all --plot bound.png
         memclf bound MODEL new.csv --kind held-out
     """
@@ -60,16 +59,16 @@ def bound(
     with exit_on_error(OSError, TypeError, ValueError):
         clf = load_classifier(model, trusted, "a bound is about")
         kinds = _read_kinds(kind or [DEFAULT])
-        check_folder_of(plot, json_file)
+        check_folder_of(plot)
         amount = _as_number(complexity)
-        X, y = read_cases(clf, data, label)
+        X, y = read_cases(clf, data, target)
         found = bounds_of(clf, X, y, kinds, delta, complexity=amount, given=given or ())
         bounds = [each for each in found if isinstance(each, Bound)]
+        console = make_console(for_json=as_json)
         for number, each in enumerate(bounds):
-            _print_bound(Console(), each, first=not number)
-        if json_file is not None:
-            content = {"model": str(model), "data": str(data), "bounds": [each.as_dict() for each in bounds]}
-            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            _print_bound(console, each, first=not number)
+        if as_json:
+            print_json({"model": str(model), "data": str(data), "bounds": [each.as_dict() for each in bounds]})
         if plot is not None and bounds:
             from memclf.bounds.picture import draw
 

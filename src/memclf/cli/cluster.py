@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from memclf.exceptions import ClusterError, MissingExtraError
+from memclf.exceptions import ClusterError, MissingExtraError, OptionError
 
 PATIENCE = 10  # seconds for a scheduler to answer
 CLUSTER_HELP = "Address of a running Dask scheduler, as tcp://10.0.0.1:8786."
@@ -31,9 +31,9 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
         yield None
         return
     if address is not None and workers is not None:
-        raise ValueError("--cluster names a running cluster and --workers starts one; give one of them")
+        raise OptionError("--cluster names a running cluster and --workers starts one; give one of them")
     if workers is not None and workers < 1:
-        raise ValueError(f"--workers must be at least 1, got {workers}")
+        raise OptionError(f"--workers must be at least 1, got {workers}")
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from memclf._numbers import reaches
-from memclf.cli.load_model import load_classifier
+from memclf.cli.load_model import Target, load_classifier
 from memclf.cli.model import print_log
 from memclf.cli.output import as_line, exit_on_error, fail
 from memclf.exceptions import TrainingCasesError
@@ -34,12 +34,10 @@ def edit(
         Path | None,
         typer.Option(
             help="The cases that the model was fitted on, in their order. --drop and --add need them, unless the model "
-            "was saved with its training cases."
+            "was saved with its training cases (memclf fit --keep-training)."
         ),
     ] = None,
-    label: Annotated[
-        str | None, typer.Option(help="Column with the labels. Default: the first of label, class, target, y.")
-    ] = None,
+    target: Target = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last edit back; again for the one before it.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Show all edits.")] = False,
     trusted: Annotated[
@@ -73,7 +71,7 @@ def edit(
             undone = undo_edit(model, note)
             typer.echo(f"undone: {as_line('; '.join(map(str, undone.get('what') or ())))}")
         elif wanted:
-            before = _load(model, trusted, data, label)
+            before = _load(model, trusted, data, target)
             after, what = before, []
             if pin:
                 after, what = after.pin(*pin), [f"pin {_list(pin)}"]
@@ -92,11 +90,11 @@ def edit(
             print_log(Console(), read_log(model))
 
 
-def _load(folder: Path, trusted: list[str] | None, data: Path | None, label: str | None) -> Any:
+def _load(folder: Path, trusted: list[str] | None, data: Path | None, target: str | None) -> Any:
     from memclf.data import read_cases
 
     clf = load_classifier(folder, trusted, "an edit is about")
-    return clf if data is None else clf.with_training(*read_cases(clf, data, label))
+    return clf if data is None else clf.with_training(*read_cases(clf, data, target))
 
 
 @contextmanager

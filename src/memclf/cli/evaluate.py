@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memclf.cli.load_model import AsJson, Label, Model, Trusted, load_classifier
+from memclf.cli.load_model import AsJson, Model, Target, Trusted, load_classifier
 from memclf.cli.output import as_line, check_folder_of, exit_on_error, fail, make_console, print_json
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ SEVERITIES = (1, 3, 5)
 def evaluate(
     model: Model,
     data: Annotated[Path, typer.Argument(help="Cases with labels that the model was not fitted on.")],
-    label: Label = None,
+    target: Target = None,
+    groups: Annotated[
+        str | None, typer.Option(help="Column: cases of one group (patient, plant) are resampled together.")
+    ] = None,
     corruptions: Annotated[bool, typer.Option("--corruptions", help="Images: also under every corruption.")] = False,
     corruption: Annotated[
         list[str] | None, typer.Option(help="Images: also under this one, as fog; repeat it.")
@@ -37,12 +40,12 @@ def evaluate(
 ) -> None:
     """Measure a model on labelled cases, beside simpler models: is it worth it?
 
-    Simpler models are the majority class, stage 1 alone (the labels of the memory's cluster) and, where the model has
-    one, its global classifier as the baseline. Unknown counts as an error in accuracy. Intervals are of 95 %, from
+    Simpler models are the commonest class, stage 1 alone (the labels of the memory's cluster) and, where the model has
+    one, its global classifier as the plain model. Unknown counts as an error in accuracy. Intervals are of 95 %, from
     resampled cases; the last column is how much better or worse than the model they are on the same cases.
 
     Examples:
-        memclf evaluate MODEL new.csv --label species
+        memclf evaluate MODEL new.csv --target species
         memclf evaluate MODEL photos/ --corruptions --report report.html
         memclf evaluate MODEL photos/ --corruption fog --severity 3 --json
     """
@@ -51,6 +54,7 @@ def evaluate(
     with exit_on_error(OSError, TypeError, ValueError), tempfile.TemporaryDirectory() as folder:
         from memclf.cli.show_evaluation import print_evaluation
         from memclf.data import read_cases
+        from memclf.data.cases import read_column
         from memclf.evaluate.assess import assess
 
         check_folder_of(report)
@@ -60,10 +64,12 @@ def evaluate(
             for package in ("matplotlib", "jinja2"):  # before the work
                 require(package)
         clf = load_classifier(model, trusted)
-        X, y = read_cases(clf, data, label)
+        X, y = read_cases(clf, data, target)
+        together = None if groups is None else read_column(data, groups, len(y))
         X = _check_cases(X, data, images=bool(corruptions or corruption))
         conditions = _list_conditions(corruptions, corruption, severity)
-        run = _measure(clf, X, y, conditions, Path(folder), title=f"{model.name} on {data.name}", show=bool(report))
+        title = f"{model.name} on {data.name}"
+        run = _measure(clf, X, y, together, conditions, Path(folder), title=title, show=bool(report))
         found = assess(clf, X, y)
         print_evaluation(make_console(for_json=as_json), run, found, clf)
         if report is not None:
@@ -95,7 +101,15 @@ def _list_conditions(every: bool, names: list[str] | None, severities: list[int]
 
 
 def _measure(
-    clf: MemoryClassifier, X: Any, y: Any, conditions: list[tuple[str, int]], folder: Path, *, title: str, show: bool
+    clf: MemoryClassifier,
+    X: Any,
+    y: Any,
+    groups: Any,
+    conditions: list[tuple[str, int]],
+    folder: Path,
+    *,
+    title: str,
+    show: bool,
 ) -> Run:
     """Measure the model and its controls into a folder."""
     from memclf.evaluate import controls_of, evaluate
@@ -105,12 +119,14 @@ def _measure(
     baseline = {} if clf.global_ is None else {BASELINE: clf.global_}
     controls = {name: each for name, each in controls_of(clf).items() if not name.startswith("prior")}
     contenders = {OWN: clf, **baseline, **controls}
-    evaluate(contenders, X, y, conditions, store=folder, title=title, show=show, verbose=int(bool(conditions)))
+    options: dict[str, Any] = {"store": folder, "title": title, "show": show, "verbose": int(bool(conditions))}
+    evaluate(contenders, X, y, conditions, groups=groups, **options)
     return Run(folder)
 
 
 def as_document(run: Run, found: Any) -> dict[str, Any]:
     """All figures, for scripts."""
+    from memclf.cli.show_evaluation import use_own_words
     from memclf.evaluate.results import summarise
     from memclf.evaluate.store import open_store
     from memclf.report.findings import cautions, headline
@@ -120,7 +136,7 @@ def as_document(run: Run, found: Any) -> dict[str, Any]:
         summary = summarise(store)
     return {
         "cases": summary["n"],
-        "verdict": f"{said.title}. {said.sentence}",
+        "verdict": use_own_words(f"{said.title}. {said.sentence}"),
         "cautions": cautions(run),
         "like_training": found.like_training,
         "models": [{name: each[name] for name in ("model", "clean", "mean")} for each in summary["models"]],

@@ -95,6 +95,7 @@ def describe(item: Explanation, row: int, name: str) -> dict[str, Any]:
         "row": row,
         "name": name,
         "sentence": item.sentence,
+        "contradiction": item.contradiction,
         **item.row(),
         "runner_up_similarity": item.runner_up_similarity,
         "probabilities": item.probabilities,
@@ -110,6 +111,8 @@ def _print_explanation(console: Console, name: str, item: Explanation, *, first:
         console.print()
     console.print(Text(as_line(name), style="bold"))
     console.print(Text(as_line(item.sentence)))
+    if item.contradiction:
+        console.print(Text(as_line(item.contradiction)), style="yellow")
     console.print()
     console.print(Text(_draw_bar(item.similarity, item.threshold)))
     if item.runner_up is not None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memclf.cli.cluster import CLUSTER_HELP, WORKERS_HELP, open_cluster
 from memclf.cli.output import as_line, as_markup, exit_on_error, fail
 from memclf.exceptions import OptionError
 
@@ -67,6 +68,16 @@ def fit(
         Path | None, typer.Option(help="Write a page with table and memories into this HTML file.")
     ] = None,
     skip_broken: Annotated[bool, typer.Option("--skip-broken", help="Leave out images that cannot be read.")] = False,
+    keep_training: Annotated[
+        bool,
+        typer.Option(
+            "--keep-training", help="Save the training cases with the model: memclf edit then needs no --data."
+        ),
+    ] = False,
+    cluster: Annotated[
+        str | None, typer.Option(help=f"{CLUSTER_HELP} The held-out folds are tasks of its workers.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help=WORKERS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for scripts.")] = False,
 ) -> None:
     """Fit a memory classifier on your own data, and say whether it beats a plain model.
@@ -90,19 +101,21 @@ def fit(
         try:
             from memclf.own import fit_data
 
-            found = fit_data(
-                data,
-                out,
-                target=target,
-                groups=groups,
-                features=features,
-                similarity=similarity,
-                estimator=estimator,
-                answer=answer,
-                unknown_rate=unknown_rate or None,
-                seed=seed,
-                skip_broken=skip_broken,
-            )
+            with open_cluster(cluster, workers):
+                found = fit_data(
+                    data,
+                    out,
+                    target=target,
+                    groups=groups,
+                    features=features,
+                    similarity=similarity,
+                    estimator=estimator,
+                    answer=answer,
+                    unknown_rate=unknown_rate or None,
+                    seed=seed,
+                    skip_broken=skip_broken,
+                    keep_training=keep_training,
+                )
         except OptionError as error:
             fail(error, code=2)
         if report is not None:

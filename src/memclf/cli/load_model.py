@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from memclf.classifier import MemoryClassifier
 
 Model = Annotated[Path, typer.Argument(help="A model folder, written by memclf fit or memclf.save.")]
-Label = Annotated[
-    str | None, typer.Option(help="Column with the labels. Default: the first of label, class, target, y.")
+Target = Annotated[
+    str | None, typer.Option(help="Column with the classes. Default: the first of label, class, target, y.")
 ]
 Trusted = Annotated[
     list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from memclf._progress import say_lines
 from memclf._version import __version__
 from memclf.cli.output import as_line, fail, fail_by_bug, join_lines, set_debug, split_examples
 
@@ -165,6 +166,9 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except (typer.Abort, typer.Exit, BrokenPipeError, _UsageError.__mro__[1]):
             raise
+        except KeyboardInterrupt:
+            typer.echo("stopped by Ctrl-C", err=True)
+            raise typer.Exit(130) from None
         except MemoryError as error:
             fail(f"there is not enough memory: {error}")
         except Exception as error:
@@ -200,6 +204,7 @@ def memclf(
 ) -> None:
     """Set what holds for all commands; without a command, print what one can do."""
     set_debug(debug)
+    say_lines()
     if ctx.invoked_subcommand is None:
         typer.echo(list_first_steps())
 

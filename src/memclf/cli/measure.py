@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
-from memclf.cli.output import as_line, as_markup, check_folder_of, check_workers, exit_on_error, fail
+from memclf.cli.load_model import AsJson, Target
+from memclf.cli.output import (
+    as_line,
+    as_markup,
+    check_folder_of,
+    check_workers,
+    exit_on_error,
+    fail,
+    make_console,
+    print_json,
+)
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from memclf.evaluate.inspection import FeatureInspection
 
 STYLES = {"good": "green", "fragile": "yellow", "repeats": "", "unsure": "", "says little": "dim"}
@@ -31,7 +41,7 @@ def measure(
         typer.Option(help="A folder with taught regions, written by memclf.save, that the SPEC measures."),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page into this HTML file.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write everything into this JSON file.")] = None,
+    as_json: AsJson = False,
     path: Annotated[
         str | None,
         typer.Option(
@@ -39,11 +49,8 @@ def measure(
             "path, file, filename, image."
         ),
     ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(help="Column of the .csv file with the labels. Default: the first of label, class, ..."),
-    ] = None,
-    group: Annotated[
+    target: Target = None,
+    groups: Annotated[
         str | None, typer.Option(help="Column of the .csv file; cases of one group are never in two folds.")
     ] = None,
     severity: Annotated[int, typer.Option(min=1, max=5, help="Of the corruptions that are reported.")] = 3,
@@ -72,7 +79,7 @@ def measure(
         from memclf.evaluate.inspection import inspect_features
         from memclf.vision.features import read_spec
 
-        check_folder_of(report, json_file)
+        check_folder_of(report)
         if report is not None:
             from memclf.report.page import require
 
@@ -81,15 +88,15 @@ def measure(
         if not folder.exists():
             raise ValueError(f"there is no file or folder {folder}")
         made = read_spec(features, regions=_load_regions(regions)).set_params(n_jobs=workers)
-        images, labels = read_images(folder, label, path)
-        groups = None if group is None else read_groups(images, group, folder)
-        found = inspect_features(made, images, labels, groups=groups, severity=severity, verbose=1)
-        _print_found(Console(), found)
-        if json_file is not None:
-            content = {"data": str(folder), "features": str(features), **found.as_dict()}
-            json_file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        images, labels = read_images(folder, target, path)
+        together = None if groups is None else read_groups(images, groups, folder)
+        found = inspect_features(made, images, labels, groups=together, severity=severity, verbose=1)
+        _print_found(make_console(for_json=as_json), found)
+        if as_json:
+            print_json({"data": str(folder), "features": str(features), **found.as_dict()})
         if report is not None:
-            typer.echo(f"report: {as_line(_write_report(found, report, folder, features, made, images, labels))}")
+            page = _write_report(found, report, folder, features, made, images, labels)
+            typer.echo(f"report: {as_line(page)}", err=as_json)
 
 
 def _load_regions(folder: Path | None) -> Any:

@@ -100,5 +100,5 @@ def _draw_sheet(clf: MemoryClassifier, rows: list[dict[str, Any]], target: Path)
         raise ValueError("a sheet shows pictures, and this model remembers no images; leave out --sheet")
     if target.suffix.lower() != ".png":
         raise ValueError(f"a sheet is written as .png, got {target}")
-    captions = [[f"memory {each['memory']} of {each['cases']:,}", say_classes(each["classes"])] for each in rows]
+    captions = [[f"memory {each['memory']}, for {each['cases']:,}", say_classes(each["classes"])] for each in rows]
     draw_contact_sheet([clf.memories_[k] for k in range(len(rows))], captions).save(target)

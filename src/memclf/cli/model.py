@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from memclf.cli.output import as_markup, exit_on_error, fail
+from memclf.cli.output import as_line, as_markup, exit_on_error, fail, make_table
 
 if TYPE_CHECKING:
     from memclf.persist import Inspection
 
 SHOWN = ("memories", "coverage")  # numbers of an edit
+BY_HAND = {"pinned": "pinned", "threshold": "threshold_by_hand"}
 
 
 def inspect_model(
@@ -43,7 +43,7 @@ def _print_inspection(console: Console, found: Inspection) -> None:
     title = f"[bold]{as_markup(manifest['kind'])}[/bold] saved {as_markup(manifest['created'])}"
     console.print(f"{title}, format {manifest['format_version']}")
     console.print(as_markup("versions: " + ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())))
-    console.print(as_markup(f"input: {manifest['input']}"))
+    console.print(as_markup(f"input: {_say_input(manifest['input'])}"))
     if manifest["classes"]:
         counts = training.get("class_counts")
         shown = manifest["classes"] if counts is None else [f"{label} ({n})" for label, n in counts.items()]
@@ -60,16 +60,14 @@ def _print_inspection(console: Console, found: Inspection) -> None:
     else:
         console.print(f"trained for {training['epochs']:d} epochs, last loss {training['last_loss']:.3f}")
     if training.get("by_memory"):
-        table = Table(title="memories", title_justify="left")
-        for name in ("memory", "training row", "cases", "classes", "threshold", "classifier"):
-            table.add_column(name, overflow="fold")
+        numbers = ("memory", "row", "cases", "threshold")
+        table = make_table(*numbers, "classes", "classifier", "by hand", right=numbers)
         for number, each in enumerate(training["by_memory"]):
-            classes = ", ".join(f"{label}: {n}" for label, n in each["classes"].items())
-            number_shown = f"{number} (pinned)" if each.get("pinned") else number
-            threshold = f"{each['threshold']:.3f}{' (by hand)' if each.get('threshold_by_hand') else ''}"
-            cells = (number_shown, each["row"], each["cases"], classes, threshold)
-            table.add_row(*map(as_markup, cells), as_markup(f"{each['classifier']} ({each['origin']})"))
-        console.print(table)
+            classes = ", ".join(f"{n} of {label}" for label, n in each["classes"].items() if n)
+            by_hand = [word for word in ("pinned", "threshold") if each.get(BY_HAND[word])]
+            cells = (number, each["row"], each["cases"], f"{each['threshold']:.3f}", classes)
+            table.add_row(*map(as_markup, (*cells, f"{each['classifier']} ({each['origin']})", ", ".join(by_hand))))
+        _print_titled(console, "memories", table)
     print_log(console, found.edits)
     _print_rows(console, "parameters", manifest["parameters"])
     _print_rows(console, "types that loading constructs", found.types)
@@ -82,25 +80,39 @@ def _print_inspection(console: Console, found: Inspection) -> None:
         console.print("[green]all files are whole[/green]")
 
 
+def _say_input(schema: Mapping[str, Any]) -> str:
+    """What the model takes, in words.
+
+    >>> _say_input({"kind": "DataFrame", "n_features": 2, "columns": ["age", "ward"], "types": ["float64", "object"]})
+    'DataFrame; age (float64), ward (object)'
+    >>> _say_input({"kind": "ndarray", "n_features": 2, "types": "float64", "shape_of_a_case": [2]})
+    'ndarray; n_features 2, types float64, shape_of_a_case [2]'
+    """
+    columns, types = schema.get("columns"), schema.get("types")
+    if isinstance(columns, list) and isinstance(types, list) and len(columns) == len(types):
+        said = [f"{name} ({kind})" for name, kind in zip(columns, types, strict=True)]
+    else:
+        said = [f"{name} {value}" for name, value in schema.items() if name != "kind"]
+    return "; ".join([str(schema["kind"]), *([", ".join(said)] if said else [])])
+
+
 def print_log(console: Console, entries: list[dict[str, Any]]) -> None:
     """Print the log of edits, oldest first."""
     if not entries:
         return
-    table = Table(title="edits", title_justify="left")
-    for name in ("time (UTC)", "what", "memories", "coverage", "note"):
-        table.add_column(name, overflow="fold")
+    table = make_table("time (UTC)", "what", "memories", "coverage", "note")
     for entry in entries:
         before, after = ({**dict.fromkeys(SHOWN, "?"), **(entry.get(side) or {})} for side in ("before", "after"))
         changes = [f"{_short(before[name])} to {_short(after[name])}" if entry.get("after") else "" for name in SHOWN]
         done = entry.get("what")
         cells = (
-            str(entry.get("time"))[:19],
+            str(entry.get("time"))[:16].replace("T", " "),
             "; ".join(map(str, done)) if isinstance(done, list) else done,
             *changes,
             entry.get("note") or "",
         )
         table.add_row(*map(as_markup, cells))
-    console.print(table)
+    _print_titled(console, "edits", table)
 
 
 def _short(value: object) -> str:
@@ -108,7 +120,14 @@ def _short(value: object) -> str:
 
 
 def _print_rows(console: Console, title: str, rows: Mapping[str, object]) -> None:
-    table = Table(title=title, title_justify="left", show_header=False)
+    table = make_table("name", "value")
+    table.show_header, table.box = False, None
     for name, value in rows.items():
-        table.add_row(as_markup(name), as_markup(value))
+        table.add_row(f"  {as_markup(name)}", as_markup(value))
+    _print_titled(console, title, table)
+
+
+def _print_titled(console: Console, title: str, table: Any) -> None:
+    console.print()
+    console.print(as_line(title), style="bold")
     console.print(table)

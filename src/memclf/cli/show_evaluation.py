@@ -33,7 +33,7 @@ def print_evaluation(console: Console, run: Run, found: Assessment, clf: Any) ->
     _print_risk(console, found)
     said = headline(run)
     for sentence in (f"{said.title}. {said.sentence}", said.small_print, *cautions(run)):
-        console.print(Text(as_line(sentence)), end="\n" if sentence else "")
+        console.print(Text(as_line(use_own_words(sentence))), end="\n" if sentence else "")
     if found.like_training:
         console.print(
             Text(
@@ -41,6 +41,27 @@ def print_evaluation(console: Console, run: Run, found: Assessment, clf: Any) ->
             ),
             style="yellow",
         )
+
+
+#: What the reports of studies say, and what ``memclf fit`` says about a user's own data.
+OWN_WORDS = {
+    "On the clean test set it answers": "It answers",
+    "the baseline": "the plain model",
+    "Baseline": "Plain model",
+    "Majority class": "Commonest class",
+    "majority class": "commonest class",
+}
+
+
+def use_own_words(text: str) -> str:
+    """The same text in the words of ``memclf fit``.
+
+    >>> use_own_words("Use the baseline. On the clean test set it answers 90.0 % of the test cases correctly.")
+    'Use the plain model. It answers 90.0 % of the test cases correctly.'
+    """
+    for word, own in OWN_WORDS.items():
+        text = text.replace(word, own)
+    return text
 
 
 def _print_models(console: Console, run: Run, conditions: list[Condition], title: str) -> None:
@@ -54,7 +75,7 @@ def _print_models(console: Console, run: Run, conditions: list[Condition], title
         apart = None if name == OWN else run.apart(name, OWN, conditions)
         cells = (_say(plain), "" if balanced is None else f"{100 * balanced.value:.1f}", f"{100 * (answered or 0):.1f}")
         called = "This model" if name == OWN else run.labels.model(name.model, short=True).replace(",", "")
-        table.add_row(called, *cells, _say(apart, sign="+"))
+        table.add_row(use_own_words(called), *cells, _say(apart, sign="+"))
     _print_table(console, title, table)
 
 
@@ -70,7 +91,7 @@ def _print_grid(console: Console, run: Run) -> None:
     severities = sorted({each.severity for each in run.common})
     names = [str(each) for each in severities]
     baseline = next((name for name in run.contenders if name.model == "baseline"), None)
-    both = "" if baseline is None else " / global classifier"
+    both = "" if baseline is None else " / plain model"
     table = make_table("", *names, right=tuple(names))
     for corruption in dict.fromkeys(each.corruption for each in run.common):
         cells = []

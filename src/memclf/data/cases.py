@@ -13,11 +13,11 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.cases import Collection, containers
-from memclf.data.columns import ColumnDifference, compare_columns, match_columns
+from memclf.data.columns import ColumnDifference, compare_columns, list_names, match_columns, suggest
 from memclf.data.images import list_images, read_images
 from memclf.data.labels import LABELS, find_label, match_labels
 from memclf.data.tables import SUFFIXES, TableFile
-from memclf.exceptions import DataError
+from memclf.exceptions import DataError, OptionError
 
 ROWS, IMAGES = 4096, 64  # cases of a block
 
@@ -54,6 +54,23 @@ def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Arr
         _check_kind(clf, path)
         X, labels = _read_table(clf, TableFile(path), label)
     return X, match_labels(labels, clf.classes_, path)
+
+
+def read_column(path: Path, name: str, count: int) -> list[Any]:
+    """One value for each case that `read_cases` gives: a column, or an array of the .npz file."""
+    if path.suffix.lower() == ".npz":
+        values = _read_arrays(path, name)[1].tolist()
+    elif path.is_dir():
+        raise DataError(f"{path} is a folder, and has no column {name!r}; give a .csv file that lists the images")
+    else:
+        table = TableFile(path)
+        if name not in table.names:
+            near = suggest(name, table.names)
+            raise DataError(f"{path} has no column {name!r}{near}; it has {list_names(table.names)}")
+        values = table.read_as_written(name)
+    if len(values) != count:
+        raise DataError(f"{path} has {len(values)} values of {name!r} for {count} cases")
+    return list(values)
 
 
 def read_unlabelled(clf: Any, path: Path) -> Any:
@@ -113,7 +130,7 @@ def _read_table(clf: Any, table: TableFile, label: str | None) -> tuple[Any, Arr
 
     named = containers.is_table(clf.memories_)
     label = label or _guess_label(clf, table)
-    label = find_label(table, label, "--label", but=list(clf.memories_.columns) if named else ())
+    label = find_label(table, label, but=list(clf.memories_.columns) if named else ())
     blocks = [block.drop(columns=label) for block in table.blocks(ROWS, words=_words(clf))]
     if not blocks:
         raise DataError(f"{table.path} has columns and no rows")
@@ -167,10 +184,12 @@ class CaseFile:
     clf : MemoryClassifier
     path : Path
         A table, a folder of images, or a CSV file that lists images; for arrays also an .npz file with X.
+    id_column : str or None
+        The column of a table that names its cases; None: their rows do.
 
     Attributes
     ----------
-    name : "row" or "file"
+    name : "row", "file" or the id column
         What cases are called by.
     images : ImageCollection or None
         All images, if the cases are images.
@@ -180,8 +199,8 @@ class CaseFile:
         Of tables: the columns that are new; none are missing.
     """
 
-    def __init__(self, clf: Any, path: Path):
-        self.clf, self.path = clf, path
+    def __init__(self, clf: Any, path: Path, id_column: str | None = None):
+        self.clf, self.path, self.id_column = clf, path, id_column
         if not path.exists():
             raise DataError(f"there is no file or folder {path}")
         _check_kind(clf, path)
@@ -189,10 +208,15 @@ class CaseFile:
         self.count: int | None
         self.images = list_images(path) if takes_images(clf) else None
         if self.images is not None:
+            if id_column is not None:
+                raise OptionError(f"{path} holds images, which are named by their files; leave out --id {id_column}")
             self.name, self.count = "file", len(self.images)
         else:
             self._table = TableFile(path)
-            self.name, self.count = "row", self._table.count()
+            self.name, self.count = id_column or "row", self._table.count()
+            if id_column is not None and id_column not in self._table.names:
+                near = suggest(id_column, self._table.names)
+                raise DataError(f"{path} has no column {id_column!r}{near}; it has {list_names(self._table.names)}")
             if containers.is_table(clf.memories_):
                 self.columns = compare_columns(clf, self._table.names)
                 if self.columns.missing:
@@ -219,9 +243,17 @@ class CaseFile:
                 part = self.images[at : at + IMAGES]
                 yield Block(at + len(part), [part.key(position) for position in range(len(part))], part)
             return
-        for frame in self._table.blocks(ROWS, start=start, words=_words(self.clf)):
+        words = _words(self.clf)
+        if self.id_column is not None and (self.columns is None or self.id_column in self.columns.new):
+            words.append(self.id_column)  # 007 stays 007
+        for frame in self._table.blocks(ROWS, start=start, words=words):
+            end, names = int(frame.index[-1]) + 1, frame.index.tolist()
+            if self.id_column is not None:
+                names = [None if name != name else name for name in frame[self.id_column].tolist()]
+                if not containers.is_table(self.clf.memories_):
+                    frame = frame.drop(columns=self.id_column)
             frame = _drop_label(self.clf, frame)
-            yield Block(int(frame.index[-1]) + 1, frame.index.tolist(), match_columns(self.clf, frame, self.path))
+            yield Block(end, names, match_columns(self.clf, frame, self.path))
 
 
 def _count_lines(path: Path) -> int:

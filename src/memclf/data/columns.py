@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,3 +127,14 @@ def list_names(names: Iterable[Any]) -> str:
 
 def _count(names: list[str]) -> str:
     return "column" if len(names) == 1 else f"columns ({len(names)})"
+
+
+def suggest(name: str | None, names: Iterable[Any]) -> str:
+    """The end of a message about a column that is not there: the one that may be meant.
+
+    >>> suggest("ouctome", ["age", "Outcome"]), suggest("ward", ["age"])
+    ("; did you mean 'Outcome'?", '')
+    """
+    written = {str(each).lower(): str(each) for each in names}
+    near = get_close_matches((name or "").lower(), written, n=1)
+    return f"; did you mean {written[near[0]]!r}?" if near else ""

@@ -55,7 +55,11 @@ def read_images(path: Path, label: str | None = None, column: str | None = None)
     else:
         found = ImageCollection.from_csv(path, path=column or find_paths(TableFile(path)), label=label)
     if found.labels is None:
-        how = "one subfolder per class" if path.is_dir() else f"one of the columns {', '.join(LABELS)}, or --label NAME"
+        how = (
+            "one subfolder per class"
+            if path.is_dir()
+            else f"one of the columns {', '.join(LABELS)}, or --target COLUMN"
+        )
         raise DataError(f"{path} has no labels: {how} would tell them")
     return found, found.labels
 

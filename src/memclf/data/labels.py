@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.data.columns import list_names
+from memclf.data.columns import list_names, suggest
 from memclf.data.tables import TableFile
 from memclf.exceptions import DataError
 
@@ -17,16 +17,16 @@ LABELS = ("label", "class", "target", "y")  # columns that may hold the labels, 
 LISTED = 10  # rows that a message names
 
 
-def find_label(table: TableFile, label: str | None, option: str, but: Collection[str] = ()) -> str:
+def find_label(table: TableFile, label: str | None, but: Collection[str] = ()) -> str:
     """The column with the labels: the one that is asked for, or the first of `LABELS`.
 
-    `option` is what a message tells the user to give. Columns in `but` are no labels, whatever their names.
+    Columns in `but` are no labels, whatever their names.
     """
     names = table.names
     found = label or next((each for each in LABELS if each in names and each not in but), None)
     if found is None or found not in names:
-        said = f"no column {found!r}" if found else f"none of the columns {', '.join(LABELS)}; say {option} COLUMN"
-        raise DataError(f"{table.path} has {said}; it has {list_names(names)}{table.hint}")
+        said = f"no column {found!r}" if found else f"none of the columns {', '.join(LABELS)}; say --target COLUMN"
+        raise DataError(f"{table.path} has {said}{suggest(found, names)}; it has {list_names(names)}{table.hint}")
     return found
 
 

@@ -63,7 +63,7 @@ class Records:
 
     def check_form(self, words: Mapping[str, str]) -> Record:
         """One row of a table as it was typed into a form, checked; an empty field is a gap."""
-        columns = self.schema.get("properties", {})
+        columns: Any = self.schema.get("properties", {})
         return self.check({name: _read_word(word, columns.get(name, {})) for name, word in words.items()})
 
     def take(self, records: Sequence[Record]) -> Any:

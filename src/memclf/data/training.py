@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.data.columns import as_words, list_names
+from memclf.data.columns import as_words, list_names, suggest
 from memclf.data.images import drop_broken, find_broken, find_paths, read_groups, read_images, say_broken
 from memclf.data.labels import check_target, find_label
 from memclf.data.tables import SUFFIXES, TableFile
@@ -67,7 +67,7 @@ def read_training(
             f"{', '.join(SUFFIXES)}"
         )
     table = TableFile(path)
-    label = find_label(table, target, "--target")
+    label = find_label(table, target)
     if path.suffix.lower() == ".csv" and find_paths(table) is not None:
         return _read_images(path, label, groups, skip_broken)
     return _read_table(table, label, groups)
@@ -91,7 +91,9 @@ def _read_table(table: TableFile, target: str, groups: str | None) -> TrainingCa
     frame, path = table.read(), table.path
     if groups is not None and (groups not in table.names or groups == target):
         why = "is the target" if groups == target else "is no column"
-        raise DataError(f"{groups!r} {why} of {path}, and cannot be the groups; it has {list_names(table.names)}")
+        near = suggest(groups, table.names) if groups != target else ""
+        has = list_names(table.names)
+        raise DataError(f"{groups!r} {why} of {path}, and cannot be the groups{near}; it has {has}")
     y = check_target(table.read_as_written(target), target, path)
     together = None if groups is None else frame[groups].astype(str).to_numpy(dtype=object)
     frame = frame.drop(columns=[name for name in (target, groups) if name is not None])

@@ -39,7 +39,7 @@ class Changes:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many answers differ, how many cases no memory claims, and how many classifiers are new."""
+        """How many answers differ, cases are claimed by no memory, and classifiers are new."""
         return {
             "fitted": self.fitted,
             "answered_otherwise": len(self.positions),

@@ -14,13 +14,13 @@ from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
+from memclf._version import __version__
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate.controls import Ensemble, Measured, SoftenedNetwork, StageOne
 from memclf.evaluate.kinds import shorten
 
 # Distribution -> module: versions are told of what is in use.
 PACKAGES = {
-    "memclf": "memclf",
     "numpy": "numpy",
     "scikit-learn": "sklearn",
     "torch": "torch",
@@ -132,7 +132,7 @@ def _word(value: Any) -> str:
 
 def list_versions() -> dict[str, str]:
     """Versions of Python, memclf and the packages in use that answers depend on."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "memclf": __version__}
     for package in (name for name, module in PACKAGES.items() if module in sys.modules):
         try:
             found[package] = version(package)

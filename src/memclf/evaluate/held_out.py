@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from memclf._numbers import Array
 from memclf._progress import track
 from memclf.cases import containers
+from memclf.cases.executors import Here, find_executor
 from memclf.classifier import MemoryClassifier
 from memclf.classifier.folds import FoldPlan
 from memclf.evaluate import metrics
@@ -39,7 +41,8 @@ def evaluate_held_out(
     """Let contenders answer every case by fits that did not see it, and store the answers.
 
     The folds are the same for all contenders, so that differences are paired. Intervals do not know that the fits share
-    training cases: they are for these cases answered by such fits.
+    training cases: they are for these cases answered by such fits. With a client of a Dask cluster, every fold is a
+    task of its workers.
 
     Parameters
     ----------
@@ -62,25 +65,53 @@ def evaluate_held_out(
     n, classes = len(y), np.unique(y)
     plan = FoldPlan.create(cv, groups, n)
     folds = plan.split(y, np.arange(n), random_state)
+    work, executor = _Work(X, y, plan.groups, classes, contenders, derive), find_executor()
+    if isinstance(executor, Here):
+        tracked = track(folds, total=len(folds), what="held-out folds", verbose=verbose)
+        answered = [_answer_fold(work, rest, held) for rest, held in tracked]
+    else:
+        # One argument, so that Dask does not look for its own values among the cases.
+        there = executor.put(lambda: work)
+        handles = executor.start(_answer_fold, [(there, rest, held) for rest, held in folds])
+        answered = executor.get(handles, what="held-out folds", verbose=verbose)
     said: dict[str, Array] = {}
-    for rest, held in track(folds, total=len(folds), what="held-out folds", verbose=verbose):
-        fitted: dict[str, Any] = {}
-        for name, make in contenders.items():
-            model = make(len(rest))
-            extra = (
-                {} if plan.groups is None or not isinstance(model, MemoryClassifier) else {"groups": plan.groups[rest]}
-            )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # the fit on all cases says it once, not once per fold
-                fitted[name] = model.fit(containers.take(X, rest), y[rest], **extra)
-        for name, model in {**fitted, **derive(fitted)}.items():
-            answers = model.predict(containers.take(X, held))
-            said.setdefault(name, np.full(n, -1))[held] = Coder(model, classes)(answers)
+    for (_, held), codes in zip(folds, answered, strict=True):
+        for name, found in codes.items():
+            said.setdefault(name, np.full(n, -1))[held] = found
     found = np.unique(np.concatenate([held for _, held in folds]))
     keys, codes = np.array(name_cases(X)), np.searchsorted(classes, y)
     together = None if plan.groups is None else plan.groups[found]
     cases = Cases(keys[found].tolist(), codes[found], classes.tolist(), together)
     return store_answers({name: answers[found] for name, answers in said.items()}, cases)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all folds share."""
+
+    X: Any
+    y: Array
+    groups: Array | None
+    classes: Array
+    contenders: Mapping[str, Make]
+    derive: Derive
+
+
+def _answer_fold(work: _Work | Callable[[], _Work], rest: Array, held: Array) -> dict[str, Array]:
+    """Answers to the cases `held` by contenders fitted on `rest`, as positions in the classes."""
+    work = work() if callable(work) else work
+    fitted: dict[str, Any] = {}
+    for name, make in work.contenders.items():
+        model = make(len(rest))
+        grouped = work.groups is not None and isinstance(model, MemoryClassifier)
+        extra = {"groups": work.groups[rest]} if grouped and work.groups is not None else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the fit on all cases says it once, not once per fold
+            fitted[name] = model.fit(containers.take(work.X, rest), work.y[rest], **extra)
+    return {
+        name: Coder(model, work.classes)(model.predict(containers.take(work.X, held)))
+        for name, model in {**fitted, **work.derive(fitted)}.items()
+    }
 
 
 def store_answers(said: Mapping[str, Array], cases: Cases) -> Store:

@@ -14,7 +14,9 @@ from memclf._numbers import Array
 
 
 def _answered(y_true: Any, y_pred: Any, unknown_label: Any) -> tuple[Array, Array, Array]:
-    y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
+    plain = all(isinstance(y, np.ndarray) and y.ndim == 1 for y in (y_true, y_pred))
+    if not plain:  # scikit-learn's look at other containers takes longer than the metric
+        y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
     check_consistent_length(y_true, y_pred)
     if not len(y_true):
         raise ValueError("there are no cases to measure")

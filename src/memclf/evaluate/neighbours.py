@@ -1,4 +1,4 @@
-"""Training cases most like a case, by the expert's own similarity, and labels that contradict them."""
+"""Training cases most like a case, and labels that contradict those around them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LabelCheck:
 
 
 def find_alike(clf: Any, X: Any, n: int = 12) -> Alike:
-    """The n training cases most like each of the cases X, by the similarity of a fitted classifier.
+    """The n training cases most like each of the cases X, by a classifier's similarity.
 
     The classifier must have its training cases; a loaded one gets them with ``with_training``.
 
@@ -114,7 +114,7 @@ def check_labels(clf: Any, rows: Any = None, n: int = AROUND) -> LabelCheck:
 
 
 def _find(similarity: Any, Z: Any, own: Any, n: int, rows: Array | None) -> Alike:
-    """The n most similar of `Z` for each of `own`, which are themselves the cases of `rows` in `Z` if given."""
+    """The n most similar of `Z` for each of `own`; those are the cases of `rows`, if given."""
     count, some = containers.count(Z), containers.count(own)
     n = min(n, count - (rows is not None))
     best, near = np.empty((some, n), dtype=np.intp), np.empty((some, n))

@@ -51,7 +51,9 @@ def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[E
             out = [str(name) for name in before.get_feature_names_out(names)]
         except (AttributeError, ValueError):
             out = []
-        if not out or out != (names or [f"x{j}" for j in range(len(out))]):  # not surely column by column
+        if names and out:
+            names, shown, shown_memory = _as_in_the_table(out, here.data, there.data, _row(case), _row(memory))
+        elif not out or out != [f"x{j}" for j in range(len(out))]:  # not surely column by column
             names, shown, shown_memory = out, _row(case), _row(memory)
     if isinstance(estimator, Pipeline):
         estimator = estimator[-1]
@@ -71,6 +73,26 @@ def evidence_for(estimator: Any, case: Any, memory: Any, answer: Any) -> tuple[E
         for j in top
         if weights[j] != 0
     )
+
+
+def _as_in_the_table(
+    out: list[str], case: Any, memory: Any, row: Array | None, memory_row: Array | None
+) -> tuple[list[str], Array | None, Array | None]:
+    """Names and values of a pipeline's columns; of columns of the table, the table's own.
+
+    A column transformer writes the step's name before that of the column. Values of the pipeline are often scaled,
+    which nobody can read.
+    """
+    if row is None or memory_row is None or not len(row) == len(memory_row) == len(out):
+        return out, row, memory_row
+    names, shown, shown_memory = list(out), row.copy(), memory_row.copy()
+    columns = {str(name): name for name in case.columns}
+    for j, name in enumerate(out):
+        column = columns.get(name, columns.get(name.partition("__")[2]))
+        if column is not None and case[column].dtype.kind in "biuf":
+            names[j] = str(column)
+            shown[j], shown_memory[j] = (float(each[column].iloc[0]) for each in (case, memory))
+    return names, shown, shown_memory
 
 
 def _weights(estimator: Any, answer: Any) -> tuple[Array | None, str]:

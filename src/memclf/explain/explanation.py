@@ -13,9 +13,11 @@ from sklearn.pipeline import Pipeline
 from memclf._numbers import Array, format_number
 from memclf.answers.base import ALONE, Answers
 from memclf.cases import Cases, Collection, containers
+from memclf.exceptions import MissingExtraError
 from memclf.explain import sentences
 from memclf.explain.card import COLUMNS, STYLE, card
 from memclf.explain.evidence import TOP, Evidence, evidence_for
+from memclf.explain.pair import show_pair
 from memclf.routing import route
 from memclf.similarity.base import compare_memories, describe, explain_likeness, find_measurements
 
@@ -132,6 +134,18 @@ class Explanation:
         return f"{self.bound.sentence} For the cases of this memory: {for_these}."
 
     @property
+    def contradiction(self) -> str:
+        """A sentence where the answer is not the commonest class of the memory's cluster, else ""."""
+        held = self.cluster_classes
+        most = max(held, key=held.__getitem__)
+        if self.answered_by in ("none", "fallback") or held.get(self.answer) in (None, held[most]):
+            return ""
+        return (
+            f"The answer differs from what the cluster of memory {self.memory} says: {held[most]} of its "
+            f"{self.cluster_size} training cases are {most!r}, and {held[self.answer]} {self.answer!r}."
+        )
+
+    @property
     def outcome(self) -> Any:
         """What would have been answered without weighing up rare classes."""
         return self.answer if self.unbalanced is None else max(self.unbalanced, key=self.unbalanced.__getitem__)
@@ -167,6 +181,7 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = [self.sentence]
+        lines += [f"  {self.contradiction}"] if self.contradiction else []
         shown = [f"{name} {there} (here {here})".strip() for name, here, there in self.compare_with_memory()[:COLUMNS]]
         if shown:
             lines.append(
@@ -259,7 +274,10 @@ class Explanations:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return STYLE + "".join(card(item) for item in self.items)
+        cards = [card(item, pictures=_find_pictures(item)) for item in self.items[:PICTURED]]
+        rest = len(self.items) - PICTURED
+        left = f"<p>The other {rest} cases are shown without pictures.</p>" if rest > 0 else ""
+        return STYLE + "".join([*cards, left, *map(card, self.items[PICTURED:])])
 
 
 def explain_answers(parts: Any, cases: Cases, bound: Any = None) -> Explanations:
@@ -378,4 +396,13 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def _find_pictures(item: Explanation) -> str:
+    """The case beside its memory as images; "" where they are none, or without Pillow."""
+    try:
+        return show_pair(item)
+    except MissingExtraError:  # a notebook shows the words at least
+        return ""
+
+
 LETTERS = 60  # of a value
+PICTURED = 20  # cases of a notebook cell that are shown with pictures: a pair takes some 200 KB

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from memclf.exceptions import MissingExtraError
-from memclf.explain.card import COLUMNS, STYLE, card
-from memclf.explain.picture import SHOWN, show_image
-
-SIDE = 360  # pixels of the longer side of a picture
+from memclf.explain.card import STYLE, card
+from memclf.explain.pair import show_pair
+from memclf.explain.picture import SHOWN
 
 LOOK = """<style>
 :root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem;background:#fff;color:#1c1f24}
 h1{font-size:1.3rem}h2{font-size:1rem;margin:2rem 0 .5rem}
-.pair{display:flex;flex-wrap:wrap;gap:1rem}.pair figure{margin:0}.pair img{max-width:min(22rem,100%);border-radius:6px}
-figcaption{font-size:.85rem;opacity:.75}
 .others{border-collapse:collapse;font-size:.9rem}.others td{padding:2px 12px 2px 0}
 .others .bar{position:relative;width:12rem;height:10px;background:#8883;border-radius:5px}
 .others .bar i{position:absolute;left:0;top:0;bottom:0;border-radius:5px;background:#3b6fb5}
@@ -45,41 +39,12 @@ def make_page(explanations: Any, title: str, names: Any = None) -> str:
     parts = []
     for number, item in enumerate(explanations):
         name = f"case {item.position}" if names is None else names[number]
-        parts.append(f"<h2>{escape(name)}</h2>{_pair(item, name)}{card(item, name)}{_others(item)}")
+        parts.append(f"<h2>{escape(name)}</h2>{show_pair(item, name)}{card(item, name)}{_others(item)}")
     return (
         f"<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
         f"<meta name='viewport' content='width=device-width,initial-scale=1'>{STYLE}{LOOK}</head>"
         f"<body><h1>{escape(title)}</h1>{''.join(parts)}</body></html>\n"
     )
-
-
-def _pair(item: Any, name: str) -> str:
-    """The case beside its memory, where they are images, with what a feature measured."""
-    # An overlay writes every number below the picture, which many numbers would make tiny.
-    overlay = item.overlay if len(item.measured) <= COLUMNS else None
-    here, there = show_image(item.case, overlay), show_image(item.memory_case, overlay)
-    if here is None or there is None:
-        return ""
-    shown = [(here, name), (there, f"memory {item.memory} (training case {item.memory_row})")]
-    return f"<div class='pair'>{''.join(_figure(pixels, text) for pixels, text in shown)}</div>"
-
-
-def _figure(pixels: Any, text: str) -> str:
-    return f"<figure><img alt='{escape(text)}' src='{_embed(pixels)}'><figcaption>{escape(text)}</figcaption></figure>"
-
-
-def _embed(pixels: Any) -> str:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingExtraError('pictures need pillow: pip install "memclf[vision]"') from error
-    pixels = np.asarray(pixels)
-    pixels = pixels if pixels.dtype == np.uint8 else (255 * np.clip(pixels, 0, 1)).astype(np.uint8)
-    picture = Image.fromarray(pixels.squeeze()).convert("RGB")
-    picture.thumbnail((SIDE, SIDE))
-    file = io.BytesIO()
-    picture.save(file, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 def _others(item: Any) -> str:

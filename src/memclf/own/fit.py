@@ -122,6 +122,7 @@ def fit_data(
     unknown_rate: float | None = 0.05,
     seed: int = 0,
     skip_broken: bool = False,
+    keep_training: bool = False,
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
@@ -143,6 +144,8 @@ def fit_data(
     unknown_rate : float or None
         The share of cases like these that may be answered unknown. None: every case is answered.
     seed : int
+    keep_training : bool
+        Save the training cases with the classifier, so that it can be edited without them.
     folds : int
         Every case is held out once.
     verbose : int or None
@@ -158,6 +161,7 @@ def fit_data(
         answer=answer,
         unknown_rate=unknown_rate,
         seed=seed,
+        keep_training=keep_training,
         folds=folds,
         verbose=verbose,
     )
@@ -173,6 +177,7 @@ def fit_cases(
     answer: str = "auto",
     unknown_rate: float | None = 0.05,
     seed: int = 0,
+    keep_training: bool = False,
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
@@ -185,7 +190,7 @@ def fit_cases(
         Measurements of images, or the SPEC that names them.
     similarity : str, similarity or None
         By name as in `fit_data`, or the similarity itself.
-    out, estimator, answer, unknown_rate, seed, folds, verbose
+    out, estimator, answer, unknown_rate, seed, keep_training, folds, verbose
         As in `fit_data`.
     """
     if out is not None:
@@ -197,7 +202,7 @@ def fit_cases(
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always", UserWarning)
         clf = make_memory(len(data.target)).fit(cases, data.target, **extra)
-    model = None if out is None else save(clf, out)
+    model = None if out is None else save(clf, out, training=keep_training)
     store = evaluate_held_out(
         {
             MAJORITY: lambda n: DummyClassifier(strategy="most_frequent"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from memclf._progress import track
+from memclf.cases.executors import find_executor
 from memclf.classifier import MemoryClassifier
 from memclf.data import Block, CaseFile
 from memclf.data.images import drop_broken, say_broken
@@ -52,6 +54,7 @@ def predict_file(
     path: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
+    id_column: str | None = None,
     skip_broken: bool = False,
     trusted: Iterable[Any] = (),
     verbose: int | None = None,
@@ -59,6 +62,7 @@ def predict_file(
     """Answer every case of a file or folder with a saved memory classifier.
 
     Until all is done the answers are in OUT.part, and the same call goes on from there. OUT appears when it is whole.
+    With a client of a Dask cluster, its workers answer the blocks; the file is the same.
 
     Parameters
     ----------
@@ -67,6 +71,8 @@ def predict_file(
         A table, a folder of images or a CSV file that lists images, as the model takes it.
     out : path
         Ends in .csv, .jsonl or .parquet. An older file is replaced.
+    id_column : str or None
+        Of a table: the column that names the cases, written in place of their rows.
     skip_broken : bool
         Leave out images that cannot be read, instead of an error.
     trusted : names of types and functions that loading may use; see `memclf.load`
@@ -82,20 +88,36 @@ def predict_file(
     clf = load(model, trusted=trusted)
     if not isinstance(clf, MemoryClassifier):
         raise DataError(f"{model} holds a {type(clf).__name__}; memclf predict takes a memory classifier")
-    cases = CaseFile(clf, path)
-    what = sha256((model / MANIFEST).read_bytes() + cases.identity.encode()).hexdigest()
+    cases = CaseFile(clf, path, id_column)
+    what = sha256((model / MANIFEST).read_bytes() + f"{cases.identity}{cases.name}".encode()).hexdigest()
     part = PartFile(target, what, (cases.name, *COLUMNS))
     before = part.state.answers
-    blocks = cases.blocks(part.state.done)
-    for block in track(blocks, total=cases.count_blocks(part.state.done), what="blocks of cases", verbose=verbose):
-        rows, broken = _answer(clf, block, skip_broken)
-        part.append(rows, done=block.end, broken=broken)
+    answered = _answer_blocks(clf, cases.blocks(part.state.done), skip_broken)
+    total = cases.count_blocks(part.state.done)
+    for end, rows, broken in track(answered, total=total, what="blocks of cases", verbose=verbose):
+        part.append(rows, done=end, broken=broken)
     state = part.state
     if not state.done:
         raise DataError(f"{path} holds no cases")
     part.finish()
-    new = () if cases.columns is None else tuple(cases.columns.new)
+    new = () if cases.columns is None else tuple(name for name in cases.columns.new if name != id_column)
     return Predicted(target, state.answers, state.unknown, before, tuple(state.broken), new)
+
+
+def _answer_blocks(
+    clf: Any, blocks: Iterable[Block], skip_broken: bool
+) -> Iterator[tuple[int, list[dict[str, Any]], list[str]]]:
+    """Where each block ends, its rows and what is broken in it, in the order of the file."""
+    executor = find_executor()
+    model = executor.put(clf)
+    started: deque[tuple[int, list[Any]]] = deque()
+    for block in blocks:
+        started.append((block.end, executor.start(_answer, [(model, block, skip_broken)])))
+        if len(started) >= executor.n_at_once:
+            end, handles = started.popleft()
+            yield end, *executor.get(handles)[0]
+    for end, handles in started:
+        yield end, *executor.get(handles)[0]
 
 
 def _answer(clf: Any, block: Block, skip_broken: bool) -> tuple[list[dict[str, Any]], list[str]]:

@@ -8,10 +8,8 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import skops.io
-
 from memclf.exceptions import ModelFolderError, UntrustedTypeError
-from memclf.persist import archive, references, validate
+from memclf.persist import archive, references, skops_io, validate
 from memclf.persist.trust import FUNCTIONS, KNOWN
 
 NAMED = ("FunctionNode", "TypeNode")  # nodes that stand for the named object itself; the others are made from it
@@ -22,11 +20,11 @@ Node = dict[str, Any]
 def dump_parts(parts: Mapping[str, Any]) -> bytes:
     """The content of a file of estimators."""
     try:
-        return archive.uncompress(skops.io.dumps(dict(parts)))
+        return archive.uncompress(skops_io.dumps(dict(parts)))
     except Exception as whole:
         for part in parts.values():
             try:
-                skops.io.dumps(part)
+                skops_io.dumps(part)
             except Exception as error:
                 raise ModelFolderError(f"{type(part).__name__} cannot be saved without pickle: {error}") from error
         raise ModelFolderError(f"the estimators cannot be saved without pickle: {whole}") from whole
@@ -49,7 +47,7 @@ def load_parts(content: bytes, name: str, allowed: set[str]) -> dict[str, Any]:
             refused,
         )
     try:
-        parts = skops.io.loads(content, trusted=sorted(wanted | KNOWN))
+        parts = skops_io.loads(content, trusted=sorted(wanted | KNOWN))
     except Exception as error:
         raise ModelFolderError(f"{name} cannot be loaded: {type(error).__name__}: {error}") from error
     if not isinstance(parts, dict):
@@ -99,7 +97,7 @@ def check_parts(parts: Mapping[str, Any], places: Mapping[str, str], content: by
 
 def find_untrusted(content: bytes) -> set[str]:
     """Types and functions in a file of estimators that are not known. Nothing is imported."""
-    return set(skops.io.get_untrusted_types(data=content)) - KNOWN
+    return set(skops_io.get_untrusted_types(data=content)) - KNOWN
 
 
 def _find_called(content: bytes) -> set[str]:

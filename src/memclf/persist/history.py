@@ -70,7 +70,7 @@ def undo_edit(folder: Path, note: str = "") -> dict[str, Any]:
 
 
 def read_edits(folder: Path) -> list[dict[str, Any]]:
-    """The edits that stand, oldest first: those between the first state of a folder and the one in place."""
+    """The edits that stand, oldest first: those that led to the state in place."""
     entries = read_log(folder)
     states = find_states(entries, name_state(read_manifest(folder)))
     made = {entry["to"]: entry for entry in entries if entry.get("what") != [UNDO]}

@@ -72,8 +72,11 @@ def save_chart(
     figures = folder / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     with matplotlib.rc_context(_settings(name)):
-        draw(WIDE).savefig(figures / f"{name}.png", dpi=150, facecolor="white", metadata={"Software": None})
-    return draw_chart(name, title, alt, draw, caption=caption)
+        wide = draw(WIDE)
+        chart = _make_chart(name, title, alt, wide, draw(NARROW), caption)
+        wide.set_layout_engine("none")  # it is laid out
+        wide.savefig(figures / f"{name}.png", dpi=150, facecolor="white", metadata={"Software": None})
+    return chart
 
 
 def draw_chart(name: str, title: str, alt: str, draw: Callable[[float], Any], *, caption: str = "") -> Chart:
@@ -81,8 +84,11 @@ def draw_chart(name: str, title: str, alt: str, draw: Callable[[float], Any], *,
     import matplotlib
 
     with matplotlib.rc_context(_settings(name)):
-        svgs = tuple(_svg(draw(width), f"{name}-{k}") for k, width in enumerate((WIDE, NARROW)))
-    return Chart(name, title, alt, svgs, caption)
+        return _make_chart(name, title, alt, draw(WIDE), draw(NARROW), caption)
+
+
+def _make_chart(name: str, title: str, alt: str, wide: Any, narrow: Any, caption: str) -> Chart:
+    return Chart(name, title, alt, tuple(_svg(each, f"{name}-{k}") for k, each in enumerate((wide, narrow))), caption)
 
 
 def _settings(name: str) -> dict[str, Any]:

@@ -262,6 +262,18 @@ def list_first_steps(similarity: Any) -> list[Any]:
     return similarity.list_first_steps() if isinstance(similarity, Similarity) else []
 
 
+def name_measurements(similarity: Any, m: int) -> list[str]:
+    """The names of the m numbers that a fitted similarity compares."""
+    if similarity.features is None:
+        names = vars(similarity).get("feature_names_in_", ())
+    else:
+        try:
+            names = similarity.features_.get_feature_names_out()
+        except (AttributeError, ValueError, TypeError):
+            names = ()
+    return [str(name) for name in names] if len(names) == m else [f"measurement {j}" for j in range(m)]
+
+
 def find_drawing(similarity: Any) -> Draws | None:
     """A fitted similarity's feature that can draw what it measures; None if there is none."""
     features = fitted_features(similarity)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from memclf._numbers import Array
 from memclf.cases import Cases, Collection, distinct
 from memclf.exceptions import JudgementsWarning
-from memclf.similarity.base import NumericSimilarity
+from memclf.similarity.base import NumericSimilarity, name_measurements
 from memclf.similarity.choices import Choices
 from memclf.similarity.judged_questions import choose_questions, mix_in_repeats
 from memclf.similarity.judged_weights import Questions, learn
@@ -236,7 +236,7 @@ class JudgedSimilarity(NumericSimilarity):
         active = spreads[:, 0] > 0
         self.scales_ = np.where(active, spreads[:, 0], 1.0)
         self.usual_ = np.array([active.astype(np.float64), spreads[:, 1] / self.scales_ / self.scales_])
-        self.measurements_ = self._name_measurements(F.shape[1])
+        self.measurements_ = name_measurements(self, F.shape[1])
         self._measured = None
         self._learn(None if y is None or self.judgements_ else self._ask_labels(F, y, weight))
 
@@ -330,16 +330,6 @@ class JudgedSimilarity(NumericSimilarity):
 
     def _find_active(self) -> Array:
         return np.asarray(self.usual_[0] > 0)
-
-    def _name_measurements(self, m: int) -> list[str]:
-        if self.features is None:
-            names = vars(self).get("feature_names_in_", ())
-        else:
-            try:
-                names = self.features_.get_feature_names_out()
-            except (AttributeError, ValueError, TypeError):
-                names = ()
-        return [str(name) for name in names] if len(names) == m else [f"measurement {j}" for j in range(m)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return "weights_" in vars(self)

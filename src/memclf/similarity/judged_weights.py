@@ -8,7 +8,7 @@ each answer predicted from those before it (the evidence, in Laplace's approxima
 measurements, the second alone too timid where questions were chosen because their answers were open.
 
 The weights stay equal unless the answers, each predicted from all others, are surely more probable with others, and
-equal weights count as half an answer for each measurement. So ten answers hardly ever make it worse than none.
+where answers are fewer than measurements, equal weights still count. So ten answers hardly ever make it worse.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHANCES = (0.7, 0.1, 0.08, 0.05, 0.04, 0.03)
 MEMBERS = 16  # drawn for each spread
 CLEAR = 3.0  # log-odds with which a usual question is answered, by the prior
 SURE = 2.0  # by how much it must be better, in all answers together, than with equal weights
-EQUAL = 0.5  # answers that equal weights count as, for each measurement
+FEW = 0.5  # answers for each measurement, at which equal weights still count half
 SQUARES = 1.0  # by how much the log-probability must be better for squared differences
 
 
@@ -109,8 +109,8 @@ def learn(questions: Questions) -> Learned:
     best = squared if squared.score > plain.score + SQUARES else plain
     if best.held_out < plain.equal + SURE:
         return replace(plain, weights=np.ones_like(plain.weights), reach=plain.equal_reach)
-    n, equal = len(questions), EQUAL * len(best.weights)
-    return replace(best, weights=(n * best.weights + equal) / (n + equal))
+    n, few = len(questions), FEW * len(best.weights)
+    return replace(best, weights=(n**2 * best.weights + few**2) / (n**2 + few**2))
 
 
 def _learn(questions: Questions, power: int) -> Learned:

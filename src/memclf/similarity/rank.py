@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.similarity.base import name_measurements
 from memclf.similarity.choices import Choices
 from memclf.similarity.numeric import RBFSimilarity
 
@@ -31,6 +32,8 @@ class RankSimilarity(RBFSimilarity):
     ----------
     values_, ranks_ : lists of ndarray
         For each column the distinct numbers of the training cases in order, and their ranks.
+    usual_ : ndarray
+        For each column the mean squared difference of the ranks of two training cases.
     gamma_, centre_
         Of the ranks, as in `RBFSimilarity`.
 
@@ -49,12 +52,37 @@ class RankSimilarity(RBFSimilarity):
         weight = np.ones(len(F)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.values_: list[Array] = []
         self.ranks_: list[Array] = []
+        usual = []
         for column in F.T:
             values, group = np.unique(column, return_inverse=True)
             share = np.bincount(group, weights=weight) / weight.sum()
             self.values_.append(values)
-            self.ranks_.append(np.cumsum(share) - share / 2)  # equal numbers share the middle of their ranks
+            ranks = np.cumsum(share) - share / 2  # equal numbers share the middle of their ranks
+            self.ranks_.append(ranks)
+            usual.append(2 * share @ (ranks - share @ ranks) ** 2)
+        self.usual_ = np.array(usual)
         super()._fit(self._ranked(F), y, sample_weight)
+
+    @property
+    def measurements_(self) -> list[str]:
+        """The names of the columns."""
+        return name_measurements(self, len(self.values_))
+
+    @property
+    def usual_similarity(self) -> float:
+        """The similarity of two cases at the mean distance of training cases."""
+        return float(np.exp(-self.gamma_ * self.usual_.sum()))
+
+    def contributions(self, a: Array, b: Array) -> Array:
+        """What each column adds to the similarity of two descriptions, against usual cases.
+
+        Positive where the two differ less than two training cases do on the mean. The sum is their similarity less
+        `usual_similarity`; the shares are those of Aumann and Shapley, as in `JudgedSimilarity`.
+        """
+        less = self.gamma_ * (self.usual_ - (np.asarray(a) - np.asarray(b)) ** 2)
+        total = less.sum()
+        slope = np.expm1(total) / total if abs(total) > 1e-12 else 1.0
+        return np.asarray(self.usual_similarity * slope * less)
 
     def _choices(self, n: int) -> Choices:
         return Choices.unknown(type(self).__name__)

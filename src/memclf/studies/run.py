@@ -34,6 +34,10 @@ from memclf.vision.nets.catalogue import CATALOGUE
 from memclf.vision.nets.devices import find_device
 from memclf.vision.nets.recipes import RECIPES
 
+#: The first version whose runs this one goes on with. Raise it to the version in which training or measuring changes:
+#: rows of two methods must never stand in one table.
+GOES_ON_FROM = "0.1.0"
+THEN = ", then "  # between the versions that made a run
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY = "results.sqlite", "settings.json", "summary.json"
 BOUNDS, EXHIBITS = "bounds.json", "exhibits.json"
@@ -63,10 +67,10 @@ def run_study(
     data = study.load(settings)
     data = data if cache is None else data.cached(cache)
     digest = data.digest()
-    fingerprint = settings.fingerprint(digest + __version__ + _describe_machine())
+    fingerprint = settings.fingerprint(digest + GOES_ON_FROM + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
-        progress.say(f"{out} holds a run with other settings or other data; this one goes to {folder}")
+        progress.say(f"{out} holds a run with other settings, data, torch or threads; this one goes to {folder}")
     if (folder / SETTINGS).is_file():
         progress.say(f"going on with the run in {folder}")
     else:  # the fingerprint says that a run which goes on has the same images
@@ -76,6 +80,8 @@ def run_study(
     _write(folder / published.FILE, {"tables": [table(name).as_dict() for name in study.published]})
     store = Store(folder / RESULTS)
     try:
+        if THEN in (versions := _join_versions(store)):
+            progress.say(f"its rows are made with memclf {versions}")
         _store_facts(store, settings, study, data, command)
         store.put("data_digest", digest)  # runs on other images are not joined into one table
         store.put("textures_digest", settings.digest_textures())
@@ -145,6 +151,13 @@ def _describe_machine() -> str:
     return f"torch {torch.__version__} on {torch.get_num_threads()} threads"
 
 
+def _join_versions(store: Store) -> str:
+    """The versions of memclf that a run was made with, in their order."""
+    before = (store.get("versions") or {}).get("memclf", "")
+    versions = [each for each in before.split(THEN) if each]
+    return before if __version__ in versions[-1:] else THEN.join([*versions, __version__])
+
+
 def _check_images(data: StudyData) -> None:
     """Find all images that cannot be read before hours of training."""
     for images in (data.train, data.test):
@@ -181,7 +194,7 @@ def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData
         "source_note": data.note,
         "generated_note": study.generated_note,
         "settings": settings.used(),
-        "versions": list_versions(),
+        "versions": list_versions() | {"memclf": _join_versions(store)},
         "training_labels": {
             "recipes": {name: recipe.label for name, recipe in RECIPES.items()},
             "backbones": {name: entry.label for name, entry in CATALOGUE.items()},

@@ -1,4 +1,4 @@
-"""Cases that the expert adds to a project's data one by one, with a class, such as from the inbox."""
+"""Cases that the expert adds to a project's data, such as from the inbox."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ FEW = 12  # measurements that are shown at once
 
 
 class Dropped:
-    """Pictures that were dropped on a page: in memory alone, the last few, by names that cannot be guessed."""
+    """The last pictures that were dropped on a page, in memory alone."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -152,9 +152,11 @@ def list_likeness(item: Any) -> list[dict[str, Any]]:
 
 
 def compare_measured(item: Any) -> list[tuple[str, str, str]]:
-    """Numbers or columns of the case beside those of its memory."""
+    """Numbers or columns of the case beside those of its memory, what counts most first."""
     if item.measured:
-        return [(name, short(here), short(there)) for name, here, there in item.measured]
+        order = {name: place for place, (name, _) in enumerate(item.likeness)}
+        measured = sorted(item.measured, key=lambda each: order.get(each[0], len(order)))
+        return [(name, short(here), short(there)) for name, here, there in measured]
     found: list[tuple[str, str, str]] = item.compare_with_memory()
     return found
 
@@ -171,7 +173,7 @@ def list_alike(session: Session, case: Any, row: int | None) -> list[dict[str, A
 
 
 def draw_measured(session: Session, image: Pixels, info: Any = None) -> Pixels:
-    """A picture with what the description measures in it: lines around regions, where it has any."""
+    """A picture with lines around the regions that the description measures."""
     feature = find_drawing(session.classifier.similarity_)
     if feature is None:
         raise DataError("the description of this model draws nothing")

@@ -28,7 +28,7 @@ def check_memory(session: Session, memory: int) -> int:
 
 
 def measure_inside(session: Session, held: Any, answers: Any) -> list[tuple[int, int]]:
-    """For each memory how many held-out cases go to it, and how many of them are answered rightly."""
+    """For each memory how many held-out cases go to it, and how many answers are right."""
     count = len(session.classifier.memory_indices_)
     if answers is None:
         return [(0, 0)] * count
@@ -63,34 +63,32 @@ def show_cluster(session: Session, memory: int, start: int) -> dict[str, Any]:
     return {"cases": cases, "start": start, "total": len(members), "shown": SHOWN}
 
 
-def find_boundary(session: Session, memory: int, held_rows: Array, answers: Any) -> dict[str, list[dict[str, Any]]]:
+def find_boundary(session: Session, memory: int, answers: Any) -> dict[str, list[dict[str, Any]]]:
     """Cases nearest to the threshold, above and below: of the cluster, and held out."""
     clf, rows = session.classifier, session.rows
-    found: list[tuple[float, int, bool]] = []
+    near, cases, held = np.zeros(0), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool)
     if rows is not None:
-        own = list_members(session, memory)
-        found += [(float(clf.search_result_.similarity[place]), int(rows[place]), False) for place in own.tolist()]
+        own = np.flatnonzero(clf.labels_ == memory)
+        near, cases, held = clf.search_result_.similarity[own], rows[own], np.zeros(len(own), dtype=bool)
     if answers is not None:
-        routes = answers.routes
-        found += [
-            (float(routes.similarity[place]), int(held_rows[place]), True)
-            for place in np.flatnonzero(routes.nearest == memory).tolist()
-        ]
-    threshold = float(clf.thresholds_[memory])
-    found.sort(key=lambda each: (abs(each[0] - threshold), each[1]))
-    inside = [each for each in found if reaches(np.asarray(each[0]), threshold)]
-    outside = [each for each in found if not reaches(np.asarray(each[0]), threshold)]
-    if not found:
+        places = np.flatnonzero(answers.routes.nearest == memory)
+        near = np.append(near, answers.routes.similarity[places])
+        cases, held = np.append(cases, session.held_rows()[places]), np.append(held, np.ones(len(places), dtype=bool))
+    if not len(cases):
         return {"inside": [], "outside": []}
-    viewer = CaseViewer(session)
+    threshold, viewer = float(clf.thresholds_[memory]), CaseViewer(session)
+    order = np.argsort(np.abs(near - threshold), kind="stable")
+    met = reaches(near[order], threshold)
     return {
-        name: [viewer.show(row, similarity=near, held_out=held) for near, row, held in some[:NEAR]]
-        for name, some in (("inside", inside), ("outside", outside))
+        name: [
+            viewer.show(int(cases[k]), similarity=float(near[k]), held_out=bool(held[k])) for k in some[:NEAR].tolist()
+        ]
+        for name, some in (("inside", order[met]), ("outside", order[~met]))
     }
 
 
 def check_cluster(session: Session, memory: int) -> LabelCheck:
-    """Labels of a memory's cluster beside those of the most similar cases; found once for each model."""
+    """Labels of a memory's cluster beside those of the most similar cases, found once."""
 
     def check(clf: Any) -> LabelCheck:
         return check_labels(clf, np.flatnonzero(clf.labels_ == memory))
@@ -100,7 +98,7 @@ def check_cluster(session: Session, memory: int) -> LabelCheck:
 
 
 def list_doubts(session: Session, memory: int) -> dict[str, Any]:
-    """Cases whose label disagrees with all around them: those to look at, and those that were looked at."""
+    """Cases whose label disagrees with all around them, open and settled."""
     rows = session.rows
     if rows is None:
         return {"open": [], "settled": [], "more": 0, "at_hand": False}

@@ -1,4 +1,4 @@
-"""Edits of the model in use: what one would do to held-out cases, applying it, and taking it back."""
+"""Edits of the model in use: what one would do, applying it, and taking it back."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.answers import Answers
 from memclf.classifier import MemoryClassifier
 from memclf.evaluate import Changes, find_changes
 from memclf.exceptions import DataError
@@ -195,7 +196,7 @@ def undo_event(session: Session, number: int) -> None:
 
 
 def list_edits(session: Session) -> list[dict[str, Any]]:
-    """Edits, names and labels that stand, the last first; of the model's edits only the last can be undone."""
+    """Edits, names and labels that stand, the last first; which of them can be undone."""
     folder = session.project.model
     edits = [] if folder is None else read_edits(folder)
     found: list[dict[str, Any]] = [
@@ -232,10 +233,11 @@ def say_change(session: Session, change: Change) -> str:
     return f"add {key} as a memory" if change.kind == ADD else f"{key} is {change.label}"
 
 
-def sides(session: Session, memory: int) -> list[dict[str, Any]]:
-    """Cases that are most similar to a memory, and whether its threshold alone decides about them.
+def sides(session: Session, memory: int, answers: Answers | None) -> list[dict[str, Any]]:
+    """Cases that are most similar to a memory, and whether its threshold decides about them.
 
-    Training cases count by their similarity; of a held-out case that is unknown for another reason (its description is
+    `answers` are those to the held-out cases; None: training cases alone. These count by their similarity. Of a
+    held-out case that is unknown for another reason (its description is
     not trusted, or it is too strange to the classifier) `free` is False.
     """
     clf, rows = session.classifier, session.rows
@@ -244,9 +246,8 @@ def sides(session: Session, memory: int) -> list[dict[str, Any]]:
         | {"row": -1 if rows is None else int(rows[place])}
         for place in np.flatnonzero(clf.labels_ == memory).tolist()
     ]
-    held = _held_out_rows(session)
-    if len(held):
-        routes = session.held_out()[1].routes
+    if answers is not None:
+        held, routes = session.held_rows(), answers.routes
         free = routes.trusted & routes.familiar
         found += [
             {"similarity": float(routes.similarity[place]), "held": True, "free": bool(free[place])}

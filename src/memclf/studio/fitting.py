@@ -87,7 +87,7 @@ def use_model(project: Project, about: dict[str, Any]) -> None:
 
 
 def list_models(project: Project) -> list[dict[str, Any]]:
-    """All models of the project, the newest first: name, advice and accuracy where they were measured."""
+    """All models of the project, the newest first, with their accuracy where it was measured."""
     found = []
     for folder in sorted(project.models.iterdir(), reverse=True):
         if not folder.is_dir() or not (folder / "manifest.json").exists():

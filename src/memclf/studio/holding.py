@@ -17,7 +17,7 @@ FEW = 64  # cases that are answered while a page waits
 
 
 def find_held_out(studio: Studio) -> tuple[TrainingCases, Any] | Job | None:
-    """Held-out cases and the answers to them; the job that finds them; None where nothing is held out."""
+    """Held-out cases with answers, or the job that finds them; None if nothing is held out."""
     session = studio.session
     if studio.project.labels is None or not len(session.held_rows()):
         return None

@@ -82,7 +82,7 @@ def answer_source(folder: Path, path: str, trusted: tuple[str, ...]) -> dict[str
 
 
 def list_sources(session: Session) -> list[dict[str, Any]]:
-    """Folders and files in the inbox, and how many of their cases were unknown when they were answered."""
+    """Folders and files in the inbox, and what is known about the answers to their cases."""
     found = []
     for event in session.project.log.events(INBOX):
         out = answers_file(session.project, event.about["path"])
@@ -115,7 +115,7 @@ def read_source(session: Session, event: int, path: str) -> list[Item]:
 
 
 def read_cases(session: Session, path: str) -> Any:
-    """The cases of a source as the model takes them; read once for each model, descriptions are kept."""
+    """The cases of a source as the model takes them, read once; descriptions are kept."""
 
     def read(clf: Any) -> Any:
         found = read_unlabelled(clf, Path(path))
@@ -130,7 +130,7 @@ def read_cases(session: Session, path: str) -> Any:
 
 
 def list_items(session: Session, held: Any) -> list[Item]:
-    """Cases in the inbox: held-out ones and those of sources, without those that are really unknown.
+    """Cases in the inbox: held out or of sources, without those that are really unknown.
 
     Those that a new memory or a lower threshold claims leave it by themselves; see `find_groups`.
     """
@@ -242,7 +242,7 @@ def _say_why(way: Any) -> str:
 
 
 def list_decisions(session: Session) -> list[Event]:
-    """Decisions that stand: really unknown cases, and edits of the model in use that were not undone."""
+    """Decisions that stand: really unknown cases, and edits of the model in use."""
     log, model = session.project.log, session.project.model
     edits = {each.number for each in log.events(editing.EDIT) if model and each.about["model"] == model.name}
     return [each for each in log.events(UNKNOWN) if each.about["edit"] is None or each.about["edit"] in edits]
@@ -340,7 +340,7 @@ def _lower_threshold(session: Session, items: Sequence[Item], memory: int) -> Ev
         key, other = items[int(missed[0])].key, int(routes.nearest[missed[0]])
         why = f"it is more like {session.name_of(other)}" if other != memory else "it is too strange to its classifier"
         raise DataError(
-            f"no threshold makes {session.name_of(memory)} claim {key}: {why}. Leave it out of the group, or make it a memory"
+            f"no threshold makes {session.name_of(memory)} claim {key}: {why}. Untick it, or make it a memory"
         )
     before, now = float(clf.thresholds_[memory]), float(after.thresholds_[memory])
     what = f"threshold of {session.name_of(memory)}: {now:.4g} instead of {before:.4g}"

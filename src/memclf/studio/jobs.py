@@ -85,7 +85,7 @@ class Jobs:
         return job
 
     def start_here(self, name: str, title: str, function: Callable[..., Any], *args: Any) -> Job:
-        """Start work in a thread of this process: it can change what pages see, and cannot be stopped.
+        """Start work in a thread of this process: it shares what pages see, and cannot be stopped.
 
         A second one of a name is refused while the first is running. Results of earlier ones are forgotten.
         """

@@ -8,7 +8,7 @@ import os
 import shutil
 import threading
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +148,8 @@ class Project:
         data = self.data
         if data is None or data.target is None:
             return None
-        corrected = {data.rows.get(each.about["case"]): each.about["label"] for each in self.log.events(LABEL)}
-        corrected.pop(None, None)
+        about = [each.about for each in self.log.events(LABEL) if each.about["case"] in data.rows]
+        corrected = {data.rows[each["case"]]: each["label"] for each in about}
         if not corrected:
             return data.target
         labels = data.target.astype(object)
@@ -249,15 +249,22 @@ class Project:
         folder = self.model if folder is None else folder
         if folder is None:
             return {}
+        file = folder.with_suffix(".json")
         try:
-            found = json.loads(folder.with_suffix(".json").read_text(encoding="utf-8"))
+            return dict(_read_about(file, file.stat().st_mtime_ns))
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
 
     def close(self) -> None:
         """Close the file of events."""
         self.log.close()
+
+
+@lru_cache(maxsize=32)
+def _read_about(file: Path, changed: int) -> dict[str, Any]:
+    """A file about a model, read again when it has changed; it names all training cases."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return found if isinstance(found, dict) else {}
 
 
 def read_project_cases(path: Path, target: str | None = None) -> ProjectCases:

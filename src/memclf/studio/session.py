@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.cases import Collection, Memory
+from memclf.cases.store import Store
 from memclf.classifier import MemoryClassifier
 from memclf.data import TrainingCases
 from memclf.exceptions import DataError, MemclfError
@@ -71,7 +73,7 @@ class Session:
         with self._lock:
             if self._loaded is None:
                 raise NoModel("there is no model yet")
-            self._loaded = (self._loaded[0], clf, self._loaded[2] if rows is None else rows)
+            self._loaded = (self._loaded[0], self._remember(clf), self._loaded[2] if rows is None else rows)
 
     def forget(self) -> None:
         """Load the model anew when it is next asked for."""
@@ -104,7 +106,7 @@ class Session:
         return self._held[2]
 
     def held_out(self) -> tuple[TrainingCases, Any]:
-        """The cases that the fit did not see, in the order of `held_rows`, and the model's answers to them."""
+        """The cases of `held_rows`, which the fit did not see, and the model's answers to them."""
         with self._answering:
             clf, rows = self.classifier, self.held_rows()
             held = self.project.take(rows)
@@ -118,7 +120,7 @@ class Session:
         return found is not None and found[0] is self.classifier and np.array_equal(found[1], self.held_rows())
 
     def keep_held_out(self, state: str, rows: Array, answers: Any) -> None:
-        """Take over answers that a job gave, if the model has not changed since; see `Project.state`."""
+        """Take over answers that a job gave, if the model is still in the same `Project.state`."""
         with self._lock:
             if self.project.state == state:
                 self._answers = (self.classifier, rows, answers)
@@ -143,7 +145,8 @@ class Session:
         """What the expert calls memories, by their rows in the training data."""
         model = self.project.model
         events = [each for each in self.project.log.events(NAME) if model and each.about["model"] == model.name]
-        return {int(each.about["row"]): str(each.about["name"]) for each in events if each.about["name"]}
+        found = {int(each.about["row"]): str(each.about["name"]) for each in events}
+        return {row: name for row, name in found.items() if name}  # an empty one takes the name away
 
     def name_of(self, memory: int) -> str:
         """A memory's name: the expert's, or its number."""
@@ -159,8 +162,15 @@ class Session:
                 found = load(folder, trusted=self.trusted)
                 if not isinstance(found, MemoryClassifier):
                     raise DataError(f"{folder} holds a {type(found).__name__}; the studio is about memory classifiers")
-                self._loaded = (folder, *self._with_training(found))
+                self._loaded = (folder, *self._with_training(self._remember(found)))
             return self._loaded[1], self._loaded[2]
+
+    def _remember(self, clf: MemoryClassifier) -> MemoryClassifier:
+        """The classifier, which measures the picture of a memory once for all explanations."""
+        if isinstance(clf.memories_, Collection):
+            memory = Memory(len(clf.memories_), Store(self.project.folder / "cache"))
+            clf.memories_ = clf.memories_.remembered(memory)
+        return clf
 
     def _with_training(self, clf: MemoryClassifier) -> tuple[MemoryClassifier, Array | None]:
         """The classifier with its training cases, and their rows; without, if they are not these."""

@@ -1,4 +1,4 @@
-"""Cases and memories as pages show them: plain values, pictures by address, key columns of tables."""
+"""Cases and memories as pages show them: pictures by address, key columns of tables."""
 
 from __future__ import annotations
 

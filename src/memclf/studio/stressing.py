@@ -1,4 +1,4 @@
-"""What corruptions do to answers: to one picture while the page waits, to all held-out cases as a job."""
+"""What corruptions do to answers: to one picture at once, to all held-out cases as a job."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ HOLDS = (SAME, OTHER_MEMORY)  # the answer is the same
 KEPT = 30  # pictures whose grids are remembered
 MEMORY, STAGE_ONE, GLOBAL = "memory", "stage1", "global"
 NAMES = {MEMORY: "memory classifier", STAGE_ONE: "stage 1 alone", GLOBAL: "global classifier"}
+ABOUT = ("coverage", "selective_accuracy", "routing_stability")  # of the memory classifier, for the table
 CLEAN = "clean"
 #: What `shift_rows` does to a third of the columns, in words.
 SHIFTS = {"noise": "noise", "scale": "another unit", "another": "values of other cases", "gap": "gaps"}
@@ -43,7 +44,7 @@ class Outcome:
 
 
 def ask(session: Session, row: int, corruption: str = "", severity: int = 0) -> Outcome:
-    """Ask the model about a picture as it is, or under a condition; the state is filled in by `compare`."""
+    """Ask the model about a picture as it is, or under a condition."""
     clf, images = session.classifier, session.case(row)
     try:
         found = clf.answers(images.corrupted(corruption, severity) if corruption else images)
@@ -96,7 +97,7 @@ class Grid:
 
 
 class Grids:
-    """Grids of pictures, worked out one at a time: a picture that is asked for later comes first."""
+    """Grids of pictures, worked out one at a time: the one that was asked for last."""
 
     def __init__(self, session: Session):
         self._session = session
@@ -144,7 +145,7 @@ class Grids:
 
 
 def results_file(session: Session) -> Path:
-    """Where results are kept, by the state of the model and the held-out cases with their labels."""
+    """Where results are kept: by the state of the model, the held-out cases and their labels."""
     held = session.project.take(session.held_rows())
     keys = [session.data.keys[row] for row in session.held_rows().tolist()]
     digest = hashlib.sha256(json.dumps([keys, held.target.tolist()]).encode()).hexdigest()[:8]
@@ -161,7 +162,7 @@ def read_results(session: Session) -> dict[str, Any] | None:
 
 
 def stress_all(folder: Path, trusted: tuple[str, ...]) -> dict[str, Any]:
-    """Measure all held-out cases under all conditions; what a stopped job had finished is not repeated."""
+    """Measure all held-out cases under all conditions, going on where a stopped job was."""
     project = Project(folder)
     session = Session(project, trusted)
     clf, rows = session.classifier, session.held_rows()
@@ -203,7 +204,7 @@ def summarise(results: Results, models: list[str], kind: str, cases: int) -> dic
             {"id": name, "name": NAMES[name], "values": [_mean(results, name, some) for some in levels.values()]}
             for name in models
         ],
-        "stability": [results.measure(ModelId(MEMORY), "routing_stability", some) for some in levels.values()],
+        "about": [[results.measure(ModelId(MEMORY), each, some) for each in ABOUT] for some in levels.values()],
         "by": [{"name": name, "values": [_mean(results, each, some) for each in models]} for name, some in by.items()],
     }
 
@@ -214,7 +215,7 @@ def _mean(results: Results, model: str, conditions: list[Condition]) -> dict[str
 
 
 def _conditions(cases: Any, kind: str) -> Any:
-    """All conditions that can be made here: corruptions of pictures, or changed columns of a table."""
+    """All conditions that can be made: corruptions of pictures, or changed columns of a table."""
     if kind == "images":
         return [(name, severity) for name in _possible(cases) for severity in SEVERITIES]
     if not can_shift_rows(cases):

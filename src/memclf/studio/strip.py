@@ -39,7 +39,7 @@ def place(similarity: float, low: float) -> float:
 
 
 def draw_strip(cases: list[dict[str, Any]], threshold: float) -> Strip:
-    """Put cases with a similarity on the scale: training cases above the line, held-out ones below.
+    """Put cases on the scale of similarity: training cases above it, held-out ones below.
 
     Of very many, those nearest to the threshold are drawn.
     """

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from memclf.studies.generated import leaf_pictures, write_leaves
-from memclf.studies.generated.leaves import LIMITS, SEVERITIES, draw_leaf
+from memclf.studies.generated import leaf_paintings, leaf_pictures, write_leaves
+from memclf.studies.generated.leaves import LIMITS, SEVERITIES
 from memclf.vision import ImageCollection
 from memclf.vision.features import LeafColours
 
@@ -17,9 +17,7 @@ SMALL = {"height": 64, "width": 128}
 
 def leaf_outlines(n, height=256, width=512):
     """True outlines of the pictures: 0 background, 1 leaf, 2 symptom."""
-    for index in range(n):
-        _, shape, symptoms, mirrored = draw_leaf(height, width, 0, index)
-        yield (shape.leaf + symptoms.mask.astype(np.uint8))[mirrored]
+    return [painting - 1 for painting in leaf_paintings(n, height=height, width=width)]
 
 
 def test_leaf_pictures__labels__are_severities_of_the_true_shares():

@@ -1,8 +1,5 @@
 """The paper's tables against means that were worked out from them independently (methods, section 7)."""
 
-import subprocess
-import sys
-
 import pytest
 
 from memclf.report.published import SIDES
@@ -154,14 +151,3 @@ def above_clean(paper, side):
 def test_table__unknown_name__lists_the_known_ones():
     with pytest.raises(ValueError, match="the paper's tables are color_augmentation, .* got 'leaves'"):
         table("leaves")
-
-
-def test_table__import__loads_nothing_heavy():
-    code = """
-import sys
-from memclf.studies.published import table
-table("leaf_architectures")
-print([name for name in ("torch", "cv2", "PIL", "matplotlib", "memclf.vision.corruptions") if name in sys.modules])
-"""
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"

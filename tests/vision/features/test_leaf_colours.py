@@ -13,15 +13,9 @@ from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import LeafColours
 from memclf.vision.features.leaf_augment import order_of_showing, prepare
-from memclf.vision.features.leaf_light import (
-    dull_background,
-    noise_of,
-    remove_dirt,
-    remove_impulses,
-    remove_noise,
-    work_size,
-)
+from memclf.vision.features.leaf_light import dull_background, remove_dirt
 from memclf.vision.features.leaf_net import chances, load_shipped
+from memclf.vision.features.light import noise_of, remove_impulses, remove_noise, work_size
 
 GREEN, BROWN = (72, 118, 42), (128, 72, 34)
 PURPLE, WHITE_SPOT, BLACK = (120, 60, 150), (225, 190, 235), (20, 20, 25)
@@ -284,13 +278,15 @@ def test_outlines_may_come_as_label_images():
 
 def test_outlines_that_do_not_fit_are_named():
     image, labels = drawn_leaf()
-    with pytest.raises(ValueError, match="1 images came with 2 outlines"):
+    with pytest.raises(ValueError, match="1 images came with 2 paintings"):
         LeafColours().fit([image], [labels, labels])
-    with pytest.raises(ImageError, match=r"outlines 1 have shape \(10, 10\) for an image of \(256, 512\)"):
+    with pytest.raises(ImageError, match=r"painting of image 1 has shape \(10, 10\), the image has \(256, 512\)"):
         LeafColours().fit([image, image], [labels, labels[:10, :10]])
-    with pytest.raises(ImageError, match=r"outlines 0 hold \[0, 1, 255\]; wanted are 0 background"):
+    with pytest.raises(
+        ImageError, match="painting of image 0 holds 255; wanted are 0 to 2 for the regions background, leaf"
+    ):
         LeafColours().fit([image], [np.where(labels == 2, 255, labels)])
-    with pytest.raises(ValueError, match="the outlines hold no symptom, so there is nothing to tell apart"):
+    with pytest.raises(ValueError, match="nothing was painted as 'symptom'.*0 background, 1 leaf, 2 symptom"):
         LeafColours().fit([image], [np.minimum(labels, 1)])
 
 

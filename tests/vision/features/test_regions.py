@@ -18,7 +18,7 @@ from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
 from memclf.vision.features import TaughtRegions
-from memclf.vision.features.region_masks import decide, leeway
+from memclf.vision.features.region_masks import decide, leeway, paint_share, share_range
 from memclf.vision.features.regions import check_regions
 
 
@@ -158,8 +158,43 @@ def test_leeway__adds_up_pixels_in_doubt_of_nested_regions():
     found[0] = (0, 1, 0)  # half of the picture is leaf,
     found[0, :2] = (0, 0.5, 0.5)  # a fifth of which may be symptom,
     found[1, :3] = (0.6, 0.4, 0)  # and three pixels of twenty may be leaf
-    assert leeway(found, REGIONS) == pytest.approx(0.2 + 0.15)
-    assert leeway(found.round(), REGIONS) == 0
+    assert leeway(share_range(found, REGIONS), REGIONS) == pytest.approx(0.2 + 0.15)
+    sure = found.round()
+    assert leeway(share_range(sure, REGIONS), REGIONS) == 0
+
+
+def test_paint__known_share__is_painted_without_what_is_in_doubt(taught):
+    images, outlines = zip(*(drawn_leaf(seed) for seed in (111, 112)), strict=True)
+    share = affected(outlines[0])
+    sick, sound = taught.paint(images, "symptom", [(share, share), (0, 0)])
+    assert sick.shape == outlines[0].shape
+    found = np.count_nonzero(sick == 3) / np.count_nonzero(outlines[0] > 1)
+    assert 0.4 * share < found <= 1.05 * share
+    assert np.mean(outlines[0][sick == 3] == 3) > 0.9
+    assert np.mean(outlines[0][sick == 1] == 1) > 0.98
+    assert set(np.unique(sound)) <= {0, 1, 2}  # nothing shows a region that is known to be absent
+    assert np.mean(sound[outlines[1] == 3] == 2) > 0.5
+
+
+def test_paint_share__lower_and_upper_end__move_the_limit():
+    chance = np.linspace(0.01, 0.99, 100)[None, :].repeat(10, axis=0)
+    found = np.dstack([np.zeros_like(chance), 1 - chance, chance])
+    wide, narrow = (paint_share(found, REGIONS, "symptom", *ends) for ends in ((0.8, 0.9), (0.05, 0.1)))
+    assert 0.6 < np.mean(wide == 3) < 0.8
+    assert 0.02 < np.mean(narrow == 3) <= 0.1
+    assert (wide[:, 0] == 2).all()
+
+
+def test_paint__shares_that_make_no_sense__are_named(taught):
+    image = drawn_leaf(111)[0]
+    for region, shares, message in (
+        ("spot", [(0, 1)], "there is no region 'spot'; they are"),
+        ("leaf", [(0, 1)], "'symptom' lies in 'leaf'; give shares of a region in which no other lies"),
+        ("symptom", [], "1 images came with 0 ranges of shares"),
+        ("symptom", [(0.5, 0.1)], r"shares\[0\] is \(0.5, 0.1\); wanted are two numbers from 0 to 1, in order"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            taught.paint([image], region, shares)
 
 
 def test_suggest__picture_with_something_new__is_named_first_and_where(taught):

@@ -71,6 +71,31 @@ def leaf_pictures(n: int, *, height: int = 256, width: int = 512, seed: int = 0)
     )
 
 
+def leaf_paintings(n: int, *, height: int = 256, width: int = 512, seed: int = 0) -> list[Array]:
+    """What each pixel of `leaf_pictures` shows: 1 background, 2 leaf, 3 symptom.
+
+    These are paintings without a gap, as `memclf.vision.features.TaughtRegions` takes them.
+
+    Parameters
+    ----------
+    n, height, width, seed
+        As for `leaf_pictures`.
+
+    Examples
+    --------
+    >>> [painting.shape for painting in leaf_paintings(2, height=64, width=128)]
+    [(64, 128), (64, 128)]
+    """
+    _check_size(height, width)
+    return [_leaf_painting(height, width, seed, index) for index in indices(n, seed)]
+
+
+def _leaf_painting(height: int, width: int, seed: int, index: int) -> Array:
+    _, shape, symptoms, mirrored = draw_leaf(height, width, seed, index)
+    regions = 1 + shape.leaf.astype(np.uint8) + (symptoms.mask & shape.leaf)
+    return np.ascontiguousarray(regions[mirrored])
+
+
 def leaf_picture(height: int, width: int, seed: int, index: int) -> Array:
     """One picture, height x width x 3."""
     rng, shape, symptoms, mirrored = draw_leaf(height, width, seed, index)

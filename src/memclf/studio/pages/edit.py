@@ -1,4 +1,4 @@
-"""The page Edit: change a memory, a threshold or a label, see what that does, apply it, take it back."""
+"""The page Edit: change memories and labels, see what that does, apply it, take it back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from memclf._numbers import TOLERANCE
 from memclf.exceptions import DataError
 from memclf.studio import editing
 from memclf.studio.clusters import check_memory
+from memclf.studio.holding import find_held_out
 from memclf.studio.jobs import FAILED, Job
 from memclf.studio.project import LABEL, LEAVE_OUT
 from memclf.studio.session import NAME
@@ -47,7 +48,10 @@ def routes(studio: Studio) -> APIRouter:
     @router.get("/edit/memory/{memory}")
     def one_memory(request: Request, memory: int) -> Response:
         check_memory(session, memory)
-        strip = draw_strip(editing.sides(session, memory), float(session.classifier.thresholds_[memory]))
+        held = _held_out(studio)
+        answers = None if held is None or isinstance(held, Job) else held[1]
+        cases = editing.sides(session, memory, answers)
+        strip = draw_strip(cases, float(session.classifier.thresholds_[memory]))
         shown = show_memory(session, memory)
         return studio.page(
             request,
@@ -56,6 +60,7 @@ def routes(studio: Studio) -> APIRouter:
             given_name="" if shown["name"] == f"memory {memory}" else shown["name"],
             total=len(session.classifier.memory_indices_),
             strip=strip,
+            job=held if isinstance(held, Job) else None,
             tolerance=TOLERANCE,
             images=studio.project.data is not None and studio.project.data.kind == "images",
             missing=editing.what_is_missing(session),
@@ -153,6 +158,11 @@ def routes(studio: Studio) -> APIRouter:
         return Response("", headers={"X-Go": f"/edit?after={done}#log"})
 
     return router
+
+
+def _held_out(studio: Studio) -> tuple[Any, Any] | Job | None:
+    """Held-out cases with answers, or the job that finds them; None where there are none."""
+    return None if studio.project.data is None else find_held_out(studio)
 
 
 def _show_effect(studio: Studio, effect: editing.Effect) -> dict[str, Any]:

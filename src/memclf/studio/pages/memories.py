@@ -59,7 +59,7 @@ def routes(studio: Studio) -> APIRouter:
     @router.get("/memories/{memory}")
     def one(request: Request, memory: int, start: int = 0) -> Response:
         check_memory(session, memory)
-        held, job = _held_out(studio)
+        held, _ = _held_out(studio)
         answers = None if held is None else held[1]
         n, right = (0, 0) if held is None else measure_inside(session, *held)[memory]
         return studio.page(
@@ -68,7 +68,7 @@ def routes(studio: Studio) -> APIRouter:
             memory={**show_memory(session, memory), "held_out": n, "right": right},
             total=len(session.classifier.memory_indices_),
             cluster=show_cluster(session, memory, start),
-            boundary=find_boundary(session, memory, () if held is None else session.held_rows(), answers),
+            boundary=find_boundary(session, memory, answers),
             measured=held is not None,
             at_hand=session.rows is not None,
         )

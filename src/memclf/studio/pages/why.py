@@ -1,4 +1,4 @@
-"""The page Why: one case beside the memory that answers for it, and every reason for the answer."""
+"""The page Why: one case beside its memory, and every reason for the answer."""
 
 from __future__ import annotations
 

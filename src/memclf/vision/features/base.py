@@ -10,10 +10,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from threadpoolctl import threadpool_limits
 
 from memclf._numbers import Array, format_number
 from memclf._progress import track
+from memclf._threads import one_blas_thread
 from memclf.cases import Computation
 from memclf.cases.containers import chunks
 from memclf.vision.features.outline import mask_colours, outline_masks
@@ -120,7 +120,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         self._validate_params()
         slices = list(chunks(len(images), READ_AHEAD))
         # Small products gain nothing from more threads, and those of several images would wait for each other.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
                 delayed(self._measure_part)(images, part) for part in slices
             )

@@ -11,23 +11,24 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from memclf._numbers import Array
-from memclf.exceptions import ImageError
 from memclf.vision.features import leaf_paper
-from memclf.vision.features.base import ImageFeatures, Info, Mask, Masks, ramp
-from memclf.vision.features.leaf_net import Coefficients, judge, load_shipped
-from memclf.vision.features.paintings import are_labels
+from memclf.vision.features.base import Info, Mask, Masks, ramp
+from memclf.vision.features.leaf_net import judge, load_shipped
+from memclf.vision.features.paintings import are_labels, check_paintings
 from memclf.vision.features.spots import SPOTS, describe_spots
+from memclf.vision.features.taught import TaughtFeatures
 from memclf.vision.files import Pixels, as_rgb
-from memclf.vision.images import ImageCollection, as_images
+from memclf.vision.images import as_images
 
 TAUGHT = ("affected_share",)
 PAPER = ("F_d", "F_b")
+KINDS = ("background", "leaf", "symptom")
 SIGNS = ("certainty", "leaf_area", "greenness", "background_tint")
 FEW = 10  # pixels; the median colour of fewer means nothing
 SYMPTOM = 0.45  # chance, among leaf and symptom, from which a pixel is affected; chosen by cross-validation
 
 
-class LeafColours(ImageFeatures):
+class LeafColours(TaughtFeatures):
     """The affected share of a leaf.
 
     Parameters
@@ -85,7 +86,6 @@ class LeafColours(ImageFeatures):
         "n_jobs": [Integral, None],
         "verbose": ["verbose", None],
     }
-    coefficients_: Coefficients | None = None
 
     def __init__(
         self,
@@ -147,10 +147,13 @@ class LeafColours(ImageFeatures):
             return self
         if self._is_paper():
             raise ValueError('method="paper" has fixed thresholds; only method="taught" learns from outlines')
+        from memclf.vision.features.leaf_augment import prepare
         from memclf.vision.features.leaf_teach import teach
 
+        images = as_images(X)
+        outlines = check_paintings(y, images, KINDS, first=0)
         self.coefficients_ = teach(
-            _prepare_outlines(as_images(X), y),
+            [prepare(image, outline - 1) for image, outline in zip(images, outlines, strict=True)],
             steps=self.steps,
             seed=self.random_state,
             threads=effective_n_jobs(self.n_jobs),
@@ -171,13 +174,13 @@ class LeafColours(ImageFeatures):
 
         The paper's way has "green", "brown" and "discoloured" too.
         """
-        self._validate_params()
-        image = as_rgb(image, "image")
-        if self._is_paper():
-            return leaf_paper.classes(image)
-        size = (image.shape[1], image.shape[0])
-        chances = [cv2.resize(chance, size, interpolation=cv2.INTER_LINEAR) for chance in self._judge(image)]
-        leaf, affected = decide(np.stack(chances))
+        return leaf_paper.classes(as_rgb(image, "image")) if self._is_paper() else super().masks(image)
+
+    def _find(self, image: Pixels) -> Array:
+        return np.ascontiguousarray(self._judge(image).transpose(1, 2, 0))
+
+    def _decide(self, found: Array) -> Masks:
+        leaf, affected = decide(found.transpose(2, 0, 1))
         return {"leaf": leaf, "affected": affected}
 
     def _judge(self, image: Pixels) -> Array:
@@ -189,12 +192,6 @@ class LeafColours(ImageFeatures):
 
     def _is_paper(self) -> bool:
         return self.method == "paper"
-
-    def __sklearn_clone__(self) -> Self:
-        copy = type(self)(**self.get_params(deep=False))
-        if self.coefficients_ is not None:
-            copy.coefficients_ = {name: values.copy() for name, values in self.coefficients_.items()}
-        return copy
 
 
 def decide(chances: Array) -> tuple[Mask, Mask]:
@@ -235,27 +232,3 @@ def _median_colour(image: Array, mask: Mask) -> Array:
         values = np.searchsorted(np.cumsum(counts), middle, side="right")
         medians.append(np.mean(values.astype(np.float32) / 255))
     return np.array(medians, dtype=np.float32)
-
-
-def _prepare_outlines(images: ImageCollection, y: Any) -> list[Any]:
-    from memclf.vision.features.leaf_augment import prepare
-
-    if len(y) != len(images):
-        raise ValueError(f"{len(images)} images came with {len(y)} outlines")
-    cases, kinds = [], np.zeros(3, dtype=bool)
-    for position, (image, entry) in enumerate(zip(images, y, strict=True)):
-        labels = np.asarray(entry)
-        labels = labels[:, :, 0] if labels.ndim == 3 else labels  # label images are read as grey on three channels
-        if labels.shape != image.shape[:2]:
-            raise ImageError(f"outlines {position} have shape {labels.shape} for an image of {image.shape[:2]}")
-        values = np.unique(labels)
-        if not np.isin(values, (0, 1, 2)).all():
-            raise ImageError(
-                f"outlines {position} hold {values[:5].tolist()}; wanted are 0 background, 1 leaf, 2 symptom"
-            )
-        kinds[values.astype(int)] = True
-        cases.append(prepare(image, labels))
-    if not kinds.all():
-        missing = [name for name, found in zip(("background", "leaf", "symptom"), kinds, strict=True) if not found]
-        raise ValueError(f"the outlines hold no {' and no '.join(missing)}, so there is nothing to tell apart")
-    return cases

@@ -1,8 +1,4 @@
-"""Outlined images, and how teaching shows them: turned, mirrored, cropped, in another light.
-
-Only what changes between ordinary photographs is varied: place, size, gamma, white balance, hue. No noise, blur,
-weather or compression: a feature that is to hold under corruptions must not have been trained on them.
-"""
+"""Outlined images, and how teaching shows them: whole, or cropped to the leaf."""
 
 from __future__ import annotations
 
@@ -13,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memclf._numbers import Array
-from memclf.vision.features.leaf_light import remove_impulses, remove_noise
+from memclf.vision.features.light import remove_impulses, remove_noise
+from memclf.vision.features.views import change_light, draw_place
 from memclf.vision.files import Pixels
 
 CANVAS = (256, 128)  # width and height of what is shown
@@ -76,7 +73,8 @@ def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
 
     Returns the image (height x width x 3, float32) and the shares of each kind (3 x height x width).
     """
-    place = _place(case, rng)
+    height, width = case.image.shape[:2]
+    place = draw_place(case.box if rng.random() < CROPPED else (0, 0, width, height), CANVAS, rng)
     image, shares = (
         cv2.warpAffine(part, place, CANVAS, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         for part in (case.image, case.shares)
@@ -84,33 +82,3 @@ def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
     scale = np.float32(1 / 255)
     x = remove_noise(change_light(image.astype(np.float32) * scale, rng))
     return x, np.ascontiguousarray((shares.astype(np.float32) * scale).transpose(2, 0, 1))
-
-
-def _place(case: Outlined, rng: np.random.Generator) -> Array:
-    """Draw the map from the image to the canvas.
-
-    The whole image or the leaf's box, turned and moved a little.
-    """
-    height, width = case.image.shape[:2]
-    left, top, w, h = case.box if rng.random() < CROPPED else (0, 0, width, height)
-    size = np.array(CANVAS, dtype=float)
-    onto = np.array([[size[0] / w, 0, -left * size[0] / w], [0, size[1] / h, -top * size[1] / h], [0, 0, 1]])
-    stretch = np.exp(rng.uniform(-0.12, 0.12))
-    larger = np.exp(rng.uniform(-0.25, 0.25))
-    flips = rng.choice([-1.0, 1.0], 2)
-    turn = cv2.getRotationMatrix2D((0.0, 0.0), rng.uniform(-15, 15), larger)[:, :2]
-    turn = turn @ np.diag(flips * [stretch, 1 / stretch])
-    centre = size / 2
-    shift = centre - turn @ centre + rng.uniform(-0.06, 0.06, 2) * size
-    return np.column_stack([turn, shift]) @ onto
-
-
-def change_light(x: Array, rng: np.random.Generator) -> Array:
-    """Draw another gamma, white balance and hue."""
-    x = x ** np.float32(np.exp(rng.uniform(-0.35, 0.35)))
-    angle = rng.uniform(-0.12, 0.12)
-    along, across = (1 - np.cos(angle)) / 3, np.sin(angle) / np.sqrt(3)
-    hue = np.full((3, 3), along) + np.cos(angle) * np.eye(3)  # a turn about the grey axis
-    hue += across * np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
-    light = hue * np.exp(rng.uniform(-0.12, 0.12, 3))
-    return np.clip(cv2.transform(x, light), 0, 1)

@@ -1,9 +1,8 @@
-"""Prepare a photograph of a leaf: remove noise, make colours relative to light and leaf.
+"""Prepare a photograph of a leaf: make colours relative to light and leaf.
 
-Nothing here is learned. Each step undoes something that changes from photograph to photograph:
+Nothing here is learned. Each step undoes something that changes from photograph to photograph, after noise is gone
+(`light`):
 
-noise      impulses are replaced by medians, other noise is smoothed as strongly as it is found to be, and a clean
-           photograph is left alone;
 light      the colour of the background counts as colourless, so that the tint of the lamp is gone; a background that
            is vivid, since saturation was turned up, loses its colour first;
 the leaf   its own median colour is the unit, so that pale and dark leaves, faded and vivid pictures agree.
@@ -15,13 +14,10 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.vision.features.light import OPPONENT, and_around, shrink, tints_beside, turn_tints, without_noise
 from memclf.vision.files import Pixels
 
-AREA = 256 * 128  # pixels to which images are resized
-GRID = 16  # sides are multiples of this: the network halves them four times
 LOOK = (64, 32)  # width and height of the first look
-QUIET = 0.02  # noise (standard deviation, of 1) below which nothing is smoothed; clean photographs have 0.002 to 0.006
-LOUD = 0.1  # noise beyond which smoothing once is not enough
 CHANNELS = 6
 BRIGHTNESS = 4  # the channel that is brightness
 GLANCE = 7
@@ -32,68 +28,10 @@ DEEP, PALE = 0.6, 0.9  # parts as bright as this, beside the border, keep all an
 SPECK = 7  # width of the largest specks of dirt, at work size
 DIRTY = 0.02  # share of the background under dark specks from which the picture counts as dirty
 
-OPPONENT = np.array([[1, -1, 0], [-0.5, -0.5, 1], [1 / 3, 1 / 3, 1 / 3]], dtype=np.float32)
-_LAPLACE = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
-
 
 def to_work_size(image: Pixels) -> Array:
-    """The image without noise, of about `AREA` pixels, as float32 from 0 to 1."""
+    """The image without noise, and without colour where its background is vivid."""
     return dull_background(without_noise(image))
-
-
-def without_noise(image: Pixels) -> Array:
-    """The same, whatever the colour of its border."""
-    image = remove_impulses(image)
-    size = work_size(*image.shape[:2])
-    smaller = size[0] * size[1] < image.shape[0] * image.shape[1]
-    x = cv2.resize(image, size, interpolation=cv2.INTER_AREA if smaller else cv2.INTER_LINEAR)
-    return remove_noise(x.astype(np.float32) * np.float32(1 / 255))
-
-
-def work_size(height: int, width: int) -> tuple[int, int]:
-    """Width and height of about `AREA` pixels, both multiples of `GRID`.
-
-    The proportions are those of the image.
-    """
-    scale = float(np.sqrt(AREA / (height * width)))
-    longest = AREA // (2 * GRID)  # of a mere strip of an image
-    sides = [min(longest, max(2 * GRID, GRID * round(side * scale / GRID))) for side in (width, height)]
-    return sides[0], sides[1]
-
-
-def remove_impulses(image: Pixels) -> Pixels:
-    """Single wild values (black or white in one channel) replaced by the median around them.
-
-    Ordinary noise makes wild values too, but not all of them black or white; those are left to `remove_noise`.
-    """
-    wild = cv2.absdiff(image, cv2.medianBlur(image, 3)) > 40
-    extreme = wild & ((image == 0) | (image == 255))
-    found = np.count_nonzero(extreme)
-    if found < 0.002 * image.size or found < 0.8 * np.count_nonzero(wild):
-        return image
-    return np.where(extreme, cv2.medianBlur(image, 5), image)
-
-
-def noise_of(x: Array) -> float:
-    """Standard deviation of the noise (Immerkær, 1996).
-
-    The median size of what a line or a slope cannot explain.
-    """
-    rough = np.abs(cv2.filter2D(np.ascontiguousarray(x[:, :, 1]), -1, _LAPLACE)[1::2, 1::2])  # one channel will do
-    return float(np.median(rough)) / (0.6745 * 6)
-
-
-def remove_noise(x: Array) -> Array:
-    """Smooth with a guided filter where the picture varies less than its noise.
-
-    Edges beyond the noise stay.
-    """
-    noise = noise_of(x)
-    if noise <= QUIET:
-        return x
-    for _ in range(2 if noise > LOUD else 1):
-        x = cv2.ximgproc.guidedFilter(x, x, 3, 10 * noise**2)
-    return x
 
 
 def dull_background(x: Array) -> Array:
@@ -144,15 +82,8 @@ def first_look(x: Array) -> tuple[Array, Array]:
     Tints are relative to those in the corners, where a leaf hardly ever is. Brightness is left out: shadows and fog
     change it, and a leaf that stands out by it alone is rare.
     """
-    small = cv2.GaussianBlur(cv2.resize(x, LOOK, interpolation=cv2.INTER_AREA), (0, 0), 0.8)
-    h, w = LOOK[1] // 8, LOOK[0] // 8
-    corners = [small[rows, columns] for rows in (slice(h), slice(-h, None)) for columns in (slice(w), slice(-w, None))]
-    apart = small - np.median(np.concatenate(corners).reshape(-1, 3), axis=0).astype(np.float32)
-    tint = cv2.transform(apart, OPPONENT[:2])
-    strength = cv2.magnitude(tint[:, :, 0], tint[:, :, 1])
-    unit = np.float32(1 / (np.percentile(strength, 90) + 0.002))
-    near = np.dstack([tint, strength]) * unit
-    return np.dstack([near, cv2.blur(cv2.blur(near, (7, 7)), (7, 7)), _FROM_CENTRE]), small
+    small, corners = shrink(x, LOOK)
+    return np.dstack([*and_around(tints_beside(small, corners)), _FROM_CENTRE]), small
 
 
 def _from_centre() -> Array:
@@ -176,25 +107,18 @@ def two_colours(small: Array, chance: Array) -> tuple[Array, Array]:
 def planes(x: Array, leaf: Array, background: Array, chance: Array) -> Array:
     """The input of the network: `CHANNELS` x height x width.
 
-    The tint of a pixel (two opponent colours) is a point in a plane. The plane is shifted, turned and scaled so that
-    the background is 0 and the leaf 1. Adding grey (fog, frost) or scaling the contrast or the saturation of the
-    whole picture does not move a pixel there. Beside the point itself there is its direction, softened near 0, which
-    is its hue against the leaf's; the brightness against its surroundings; and the first look's chance of leaf.
+    Tints and their directions, with the background at 0 and the leaf at 1; the brightness against its surroundings; and
+    the first look's chance of leaf.
     """
     h, w = x.shape[:2]
     opponent = cv2.transform(x, OPPONENT)
     on_leaf, off_leaf = OPPONENT @ leaf, OPPONENT @ background
-    u, v = on_leaf[:2] - off_leaf[:2]
-    a, b = off_leaf[:2]
-    length = float(np.hypot(u, v))
-    turn = np.array([[u, v, -u * a - v * b], [-v, u, v * a - u * b]]) / (max(length, 0.006) * max(length, 1e-6))
-    real, imaginary = cv2.split(cv2.transform(np.ascontiguousarray(opponent[:, :, :2]), turn))
-    soft = 1 / (cv2.magnitude(real, imaginary) + np.float32(0.3))
+    tints = turn_tints(opponent, off_leaf[:2], on_leaf[:2])
     brightness = np.ascontiguousarray(opponent[:, :, 2])
     around = cv2.resize(brightness, (w // 4, h // 4), interpolation=cv2.INTER_AREA)
     around = cv2.resize(cv2.GaussianBlur(around, (0, 0), 4), (w, h), interpolation=cv2.INTER_LINEAR)
     apart = np.abs(off_leaf - on_leaf)
     contrast = np.float32(1 / (0.5 * apart[2] + 0.25 * (apart[0] + apart[1]) + 0.004))
     likely = cv2.resize(chance, (w, h), interpolation=cv2.INTER_LINEAR)
-    seen = np.stack([real, imaginary, real * soft, imaginary * soft, (brightness - around) * contrast, likely])
+    seen = np.stack([*cv2.split(tints), (brightness - around) * contrast, likely])
     return np.clip(seen, -4, 4, out=seen)

@@ -14,9 +14,8 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.features.leaf_light import first_look, planes, remove_dirt, to_work_size, two_colours
+from memclf.vision.features.taught import Coefficients
 from memclf.vision.files import Pixels
-
-Coefficients = dict[str, Array]
 
 _shipped: Coefficients = {}
 _workspace = threading.local()  # each thread looks at one image at a time

@@ -15,7 +15,8 @@ from torch.nn import functional as F
 from memclf._progress import say, track
 from memclf.vision.features.leaf_augment import Outlined, draw_view, order_of_showing
 from memclf.vision.features.leaf_light import BRIGHTNESS, CHANNELS, GLANCE, LOOK, first_look
-from memclf.vision.features.leaf_net import Coefficients, look
+from memclf.vision.features.leaf_net import look
+from memclf.vision.features.taught import Coefficients
 
 BATCH = 8
 WITHHELD = 0.3  # share of showings without brightness

@@ -233,13 +233,20 @@ def _names_image(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in IMAGE_SUFFIXES
 
 
-def check_paintings(paintings: Any, images: ImageCollection, regions: Sequence[str]) -> list[Array]:
-    """Paintings as arrays of whole numbers, one for each image; errors name the image."""
+def check_paintings(
+    paintings: Any, images: ImageCollection, regions: Sequence[str], *, first: int = 1
+) -> list[NDArray[np.uint8]]:
+    """Paintings as arrays of whole numbers, one for each image; errors name the image.
+
+    They come back with 1 for the first region. `first` is the number that stands for it in what is given: 0 in
+    outlines, where every pixel has a region.
+    """
     if len(paintings) != len(images):
         raise ValueError(f"{len(images)} images came with {len(paintings)} paintings; wanted is one for each image")
     if not len(images):
         raise ValueError("there are no paintings: fit needs at least one painted image")
-    checked, painted = [], np.zeros(len(regions) + 1, dtype=bool)
+    last = first + len(regions) - 1
+    checked, painted = [], np.zeros(last + 1, dtype=bool)
     for position, entry in enumerate(paintings):
         path = images.paths[position]
         name = f"image {position}" + (f" ({path})" if path else "")
@@ -250,24 +257,25 @@ def check_paintings(paintings: Any, images: ImageCollection, regions: Sequence[s
         if painting.ndim == 3 and painting.shape[:2] == shape and painting.shape[2] in (3, 4):
             raise ImageError(
                 f"the painting of {name} is a colour image, and nothing says which colour is which region. A painting "
-                f"has one whole number per pixel, 0 to {len(regions)}; read_paintings(folder, regions, legend=...) "
+                f"has one whole number per pixel, 0 to {last}; read_paintings(folder, regions, legend=...) "
                 "makes it from files"
             )
         if painting.shape != shape:
             raise ImageError(f"the painting of {name} has shape {painting.shape}, the image has {shape}")
         kinds = np.unique(painting)
-        if not np.isin(kinds, np.arange(len(regions) + 1)).all():
-            strange = [kind for kind in kinds.tolist() if kind not in range(len(regions) + 1)]
+        if not np.isin(kinds, np.arange(last + 1)).all():
+            strange = [kind for kind in kinds.tolist() if kind not in range(last + 1)]
+            unpainted = "0 for what is not painted and " if first else ""
             raise ImageError(
-                f"the painting of {name} holds {', '.join(map(str, strange[:5]))}; wanted are 0 for what is not "
-                f"painted and 1 to {len(regions)} for the regions {', '.join(regions)}"
+                f"the painting of {name} holds {', '.join(map(str, strange[:5]))}; wanted are {unpainted}{first} to "
+                f"{last} for the regions {', '.join(regions)}"
             )
         painted[kinds.astype(int)] = True
-        checked.append(painting.astype(np.uint8))
-    missing = [name for name, found in zip(regions, painted[1:], strict=True) if not found]
+        checked.append((painting + (1 - first)).astype(np.uint8))
+    missing = [name for name, found in zip(regions, painted[first:], strict=True) if not found]
     if missing:
         raise ValueError(
             f"nothing was painted as {' or '.join(map(repr, missing))}; paint at least one stroke of each region "
-            f"(the numbers are {', '.join(f'{k} {name}' for k, name in enumerate(regions, 1))})"
+            f"(the numbers are {', '.join(f'{k} {name}' for k, name in enumerate(regions, first))})"
         )
     return checked

@@ -2,7 +2,7 @@
 
 Two regions that are in every picture and are large (background and leaf, table and dish) give the picture's own
 measure of colour: the tint of the first counts as 0 and that of the second as 1, and so does brightness. The lamp's
-tint, fog, and a change of contrast or saturation of the whole picture cancel out, as in `leaf_light`. Where only one
+tint, fog, and a change of contrast or saturation of the whole picture cancel out, as in `light`. Where only one
 region is large, its colour is 0 and the spread of all colours is 1.
 
 A perceptron judges each pixel by these colours on five scales. Where much was painted, a second one also judges it by
@@ -15,11 +15,18 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
-from memclf.vision.features.leaf_light import OPPONENT, without_noise
+from memclf.vision.features.light import (
+    OPPONENT,
+    and_around,
+    median_colour,
+    shrink,
+    tints_beside,
+    turn_tints,
+    without_noise,
+)
 from memclf.vision.features.perceptron import Layers, evaluate
+from memclf.vision.features.taught import Coefficients
 from memclf.vision.files import Pixels
-
-Coefficients = dict[str, Array]
 
 PLANES = 5
 BRIGHTNESS = 4  # the plane that is brightness
@@ -107,19 +114,14 @@ def first_look(x: Array, grey: bool) -> tuple[Array, Array]:
     Tints are relative to the corners, and to the whole picture. Brightness is left out unless pictures are `grey`:
     shadows and fog change it.
     """
-    h, w = x.shape[0] // LOOK, x.shape[1] // LOOK
-    small = cv2.GaussianBlur(cv2.resize(x, (w, h), interpolation=cv2.INTER_AREA), (0, 0), 0.8)
-    rows, columns = (np.r_[: side // 8, side - side // 8 : side] for side in (h, w))
+    small, corners = shrink(x, (x.shape[1] // LOOK, x.shape[0] // LOOK))
     numbers = []
-    for part in (small[np.ix_(rows, columns)], small):
-        apart = small - np.median(part.reshape(-1, 3), axis=0).astype(np.float32)
-        tint = cv2.transform(apart, OPPONENT[:2])
-        strength = cv2.magnitude(tint[:, :, 0], tint[:, :, 1])
-        near = np.dstack([tint, strength]) / np.float32(np.percentile(strength, 90) + 0.002)
+    for colour in (corners, median_colour(small)):
+        near = tints_beside(small, colour)
         if grey:
-            light = cv2.transform(apart, OPPONENT[2:])
+            light = cv2.transform(small - colour, OPPONENT[2:])
             near = np.dstack([near, light / np.float32(np.percentile(np.abs(light), 90) + 0.01)])
-        numbers += [near, cv2.blur(cv2.blur(near, (7, 7)), (7, 7))]
+        numbers += and_around(near)
     return np.dstack(numbers), small
 
 
@@ -137,25 +139,20 @@ def median_colours(small: Array, found: Array, anchors: Array) -> list[Array]:
 def planes(x: Array, colours: list[Array]) -> Array:
     """Relative colours: height x width x `PLANES`.
 
-    The tint of a pixel (two opponent colours) as a point in a plane with the first colour at 0 and the second at 1;
-    its direction, softened near 0, which is its hue against theirs; and brightness.
+    Tints and their directions, with the first colour at 0 and the second at 1; and brightness. Without a second
+    colour, the spread of all colours is 1.
     """
     opponent = cv2.transform(x, OPPONENT)
     zero = OPPONENT @ colours[0]
     if len(colours) > 1:
-        u, v, rise = OPPONENT @ colours[1] - zero
-        length = float(np.hypot(u, v))
-        unit = max(length, 0.006) * max(length, 1e-6)
-        rise = np.copysign(max(abs(rise), 0.02), rise)
+        one = OPPONENT @ colours[1]
     else:
-        apart = np.abs(opponent - zero.astype(np.float32)).reshape(-1, 3)
-        spread = np.percentile(apart, 90, axis=0)
-        u, v, unit, rise = 1.0, 0.0, max(float(spread[:2].max()), 0.006), max(float(spread[2]), 0.02)
-    a, b, c = zero
-    turn = np.array([[u, v, 0, -u * a - v * b], [-v, u, 0, v * a - u * b], [0, 0, unit / rise, -c * unit / rise]])
-    seen = cv2.transform(opponent, turn / unit)
-    soft = 1 / (cv2.magnitude(seen[:, :, 0], seen[:, :, 1]) + np.float32(0.3))
-    seen = np.dstack([seen[:, :, :2], seen[:, :, :2] * soft[:, :, None], seen[:, :, 2]])
+        spread = np.percentile(np.abs(opponent - zero.astype(np.float32)).reshape(-1, 3), 90, axis=0)
+        one = zero + np.array([spread[:2].max(), 0, spread[2]])
+    rise = one[2] - zero[2]
+    rise = np.copysign(max(abs(rise), 0.02), rise)
+    brightness = (opponent[:, :, 2] - np.float32(zero[2])) * np.float32(1 / rise)
+    seen = np.dstack([turn_tints(opponent, zero[:2], one[:2]), brightness])
     return np.clip(seen, -4, 4, out=seen)
 
 

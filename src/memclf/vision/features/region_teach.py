@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 
 from memclf._numbers import Array
 from memclf._progress import track
-from memclf.vision.features.leaf_augment import change_light
-from memclf.vision.features.leaf_light import remove_impulses, remove_noise, without_noise, work_size
+from memclf.vision.features.light import remove_impulses, remove_noise, without_noise, work_size
 from memclf.vision.features.perceptron import Layers, evaluate, join, teach
-from memclf.vision.features.region_masks import leeway
+from memclf.vision.features.region_masks import leeway, share_range
 from memclf.vision.features.region_pixels import (
     DETAIL,
     PLANES,
     SCALES,
     SPREAD,
-    Coefficients,
     certainty,
     chances,
     first_look,
@@ -35,11 +33,13 @@ from memclf.vision.features.region_pixels import (
     strange_share,
     surroundings,
 )
+from memclf.vision.features.taught import Coefficients
+from memclf.vision.features.views import cast_shadow, change_light, draw_place
 from memclf.vision.files import Pixels
 
 OFTEN = 800  # showings of all pictures together, at least, where much was painted
-USUAL = 160  # showings for which the steps are meant
-PIXELS = 300  # of each region, that one showing teaches
+USUAL = 160  # showings for which the steps are meant, where much was painted
+PIXELS = 500  # of each region, that one showing teaches
 UNPAINTED = 300  # pixels of one showing that tell how common regions are
 EDGES = 0.2  # what mixtures of painted pixels count, beside the painted ones together
 PAINTED = 0.9  # share of a pixel from which it counts as painted
@@ -48,11 +48,11 @@ COARSER = 4  # how much smaller than pixels are judged a glance sees the picture
 LEAST = 10  # pixels of a region that a glance must see
 LITTLE = 200_000  # painted pixels at work size: six outlines
 # How many perceptrons learn, and how, where little and where much was painted.
-FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 0.6, "several": 5}
-MANY: dict[str, Any] = {"hidden": (32, 16), "steps": 1500, "decay": 1e-3, "several": 3}
+FEW: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "batch": 512, "decay": 0.6, "several": 5}
+MANY: dict[str, Any] = {"hidden": (64, 24), "steps": 2000, "batch": 2048, "decay": 1e-3, "several": 2}
 WITHHELD = 0.3  # share of showings without brightness, where much was painted: shadow and fog change it most
 SHADOWS = 2  # at most, each in half of the showings, where little was painted; outlines show real ones
-FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "decay": 1e-3}
+FIRST_LOOK: dict[str, Any] = {"hidden": (16, 8), "steps": 400, "batch": 512, "decay": 1e-3}
 COLOURLESS = 2  # mean difference of red, green and blue, of 255, below which a picture is grey
 GREY = 0.1  # by how much brightness must help the first look to be used there
 RARE = 0.85  # power of how common a region is; below 1, rare regions count more
@@ -100,7 +100,7 @@ def prepare(image: Pixels, painting: Array) -> Painted:
     if image.shape[1] > largest[0] or image.shape[0] > largest[1]:
         image = np.asarray(cv2.resize(image, largest, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         painting = np.asarray(cv2.resize(painting, largest, interpolation=cv2.INTER_NEAREST), dtype=np.uint8)
-    return Painted(image, painting, size, grey=bool(np.ptp(image, axis=2).mean() < COLOURLESS))
+    return Painted(image, painting, size, grey=bool(np.ptp(image[::4, ::4], axis=2).mean() < COLOURLESS))
 
 
 def teach_regions(
@@ -122,7 +122,8 @@ def teach_regions(
     times = -(-showings * (1 if little else OFTEN // USUAL) // len(cases))
     order = np.concatenate([rng.permutation(len(cases)) for _ in range(times)]).tolist()
     options, shadows, withheld = (FEW, SHADOWS, 0.0) if little else (MANY, 0, WITHHELD)
-    options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
+    if not little:
+        options = {**options, "steps": min(options["steps"], -(-options["steps"] * showings // USUAL))}
     known = _teach_first_look([draw_view(cases[k], n_regions, shadows, rng) for k in order[:showings]], rng)
 
     def show(stage: int) -> Iterator[tuple[int, Array, Array]]:
@@ -194,12 +195,7 @@ def _painted_pixels(case: Painted) -> float:
 def draw_view(case: Painted, n_regions: int, shadows: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Draw one showing: the image as float32, and how much of each pixel is painted as what."""
     height, width = case.image.shape[:2]
-    size = np.array(case.size, dtype=float)
-    stretch = np.exp(rng.uniform(-0.12, 0.12))
-    turn = cv2.getRotationMatrix2D((0.0, 0.0), rng.uniform(-15, 15), np.exp(rng.uniform(-0.25, 0.25)))[:, :2]
-    turn = turn @ np.diag(rng.choice([-1.0, 1.0], 2) * [stretch, 1 / stretch])
-    shift = size / 2 - turn @ (size / 2) + rng.uniform(-0.06, 0.06, 2) * size
-    place = np.column_stack([turn * (size / (width, height)), shift])
+    place = draw_place((0, 0, width, height), case.size, rng)
     image = cv2.warpAffine(case.image, place, case.size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     shares = np.zeros((case.size[1], case.size[0], n_regions), dtype=np.float32)
     for k in range(n_regions):
@@ -209,20 +205,8 @@ def draw_view(case: Painted, n_regions: int, shadows: int, rng: np.random.Genera
     x = change_light(image.astype(np.float32) * np.float32(1 / 255), rng)
     for _ in range(shadows):
         if rng.random() < 0.5:
-            x = _cast_shadow(x, rng)
+            x = cast_shadow(x, rng)
     return remove_noise(np.repeat(x[:, :, :1], 3, axis=2) if case.grey else x), shares
-
-
-def _cast_shadow(x: Array, rng: np.random.Generator) -> Array:
-    """Darken a part of the picture: a polygon with an edge that is soft or sharp."""
-    h, w = x.shape[:2]
-    corners = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(3, 7)))
-    far = max(h, w) * rng.uniform(0.1, 0.6) * rng.uniform(0.4, 1, (len(corners), 1))
-    points = rng.uniform(0, 1, 2) * (w, h) + far * np.column_stack([np.cos(corners), np.sin(corners)])
-    shadow = cv2.fillPoly(np.zeros((h, w), dtype=np.float32), [points.astype(np.int32)], 1.0)
-    shadow = cv2.GaussianBlur(shadow, (0, 0), float(np.exp(rng.uniform(0, np.log(20)))))
-    light = rng.uniform(0.4, 0.95) * np.exp(rng.uniform(-0.06, 0.06, 3))
-    return x * (1 - shadow[:, :, None] * (1 - light).astype(np.float32))
 
 
 def _sample(case: int, seen: Array, shares: Array, rng: np.random.Generator) -> Sample:
@@ -354,6 +338,6 @@ def _usual_doubt(cases: list[Painted], known: Coefficients, parents: Mapping[str
     for case in cases[:: -(-len(cases) // KNOWN)]:
         seen = look(without_noise(case.image), known)
         found = chances(seen, known)
-        rows.append((certainty(found), strange_share(seen, known), leeway(found, parents)))
+        rows.append((certainty(found), strange_share(seen, known), leeway(share_range(found, parents), parents)))
     sure, strange, free = np.array(rows).T
     return {"usual": np.array([np.quantile(sure, 0.1), np.quantile(strange, 0.9), max(np.median(free), LEAST_FREE)])}

@@ -220,7 +220,7 @@ import mylab_green
 itself = memclf.load(f"{folder}/function", trusted=[mylab_green.green_share])
 np.save(f"{folder}/answers.npy", [each.predict(images) for each in (own, named, itself)])
 with open(f"{folder}/mylab_green.py") as file:
-    changed = file.read().replace("> 20", "> 30")
+    changed = file.read().replace("> 20", "> 120")
 with open(f"{folder}/mylab_green.py", "w") as file:
     file.write(changed)
 import importlib, linecache

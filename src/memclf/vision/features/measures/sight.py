@@ -20,7 +20,7 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.features.base import ImageFeatures, Info, Mask
-from memclf.vision.features.leaf_light import noise_of, remove_impulses, remove_noise
+from memclf.vision.features.light import noise_of, remove_impulses, remove_noise
 from memclf.vision.files import Pixels
 
 PICTURE, FOREGROUND = "picture", "foreground"

@@ -1,0 +1,3 @@
+"""An example that fails, for the test of tools/gallery.py."""
+
+raise SystemExit("the example of a failure")

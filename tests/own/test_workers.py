@@ -1,0 +1,84 @@
+"""`memclf fit` and `memclf predict` on the workers of a cluster: what they write is the same."""
+
+import pytest
+from typer.testing import CliRunner
+
+from memclf.cli import app, cluster
+from memclf.data import cases as reading
+from memclf.exceptions import DataError
+from memclf.own import fit_data, predict_file
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Of workers that are threads of this process; processes take seconds to start."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": False}
+    with (
+        distributed.LocalCluster(**options) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_predict_file__on_workers__writes_the_same_file(client, fitted, table, tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(reading, "ROWS", 11)  # more blocks than are started at once
+    here, there = tmp_path / f"here{suffix}", tmp_path / f"there{suffix}"
+    predict_file(fitted.model, table, here)
+    with client.as_current():
+        found = predict_file(fitted.model, table, there)
+    assert there.read_bytes() == here.read_bytes()
+    assert found.answers == 120
+
+
+def test_predict_file__error_on_a_worker__is_raised_here_and_names_the_image(client, pictures, tmp_path):
+    model = fit_data(pictures, tmp_path / "model", estimator="forest", answer="labels", folds=2).model
+    new = tmp_path / "new"
+    new.mkdir()
+    (new / "a.png").write_bytes((pictures / "red" / "01.png").read_bytes())
+    (new / "b.png").write_bytes(b"no picture")
+    with client.as_current():
+        with pytest.raises(DataError, match=r"b\.png.*--skip-broken leaves them out"):
+            predict_file(model, new, tmp_path / "answers.csv")
+        assert predict_file(model, new, tmp_path / "answers.csv", skip_broken=True).answers == 1
+
+
+def test_fit_data__on_workers__finds_the_same(client, fitted, table):
+    with client.as_current():
+        found = fit_data(table, target="outcome", answer="labels", estimator="logistic")
+    assert {**found.as_dict(), "model": None} == {**fitted.as_dict(), "model": None}
+
+
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_cluster_option__address_that_does_not_answer__is_one_line(fitted, table, tmp_path, monkeypatch, command):
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    words = {
+        "fit": ("fit", table, "--target", "outcome", "--out", tmp_path / "model"),
+        "predict": ("predict", fitted.model, table, "--out", tmp_path / "answers.csv"),
+    }[command]
+    shown = run(*words, "--cluster", "tcp://127.0.0.1:9")
+    assert shown.exit_code == 1
+    assert shown.stderr.startswith("error: no Dask scheduler answers at 'tcp://127.0.0.1:9' within 1 seconds")
+    assert len(shown.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+    assert run(*words, "--workers", "0").exit_code == 2
+
+
+@pytest.mark.slow
+def test_workers_option__processes__write_the_same_answers(fitted, table, tmp_path):
+    for name, more in (("here", ()), ("there", ("--workers", 2))):
+        shown = run("predict", fitted.model, table, "--out", tmp_path / f"{name}.csv", *more)
+        assert shown.exit_code == 0, shown.output
+        shown = run(
+            "fit", table, "--target", "outcome", "--answer", "labels", "--out", tmp_path / name, "--json", *more
+        )
+        assert shown.exit_code == 0, shown.output
+        (tmp_path / f"{name}.json").write_text(shown.stdout.replace(str(tmp_path / name), "MODEL"))
+    assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+    assert (tmp_path / "there.json").read_text() == (tmp_path / "here.json").read_text()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from memclf.studio import Project, description
+from memclf.studio import Project, description, teaching
 from memclf.studio.description import make_description
 from memclf.studio.measuring import choose, inspect_measurements, key_of, list_choices, read_chosen, read_inspection
 from memclf.studio.painting import (
@@ -30,6 +30,13 @@ from memclf.vision.files import decode_image, encode_png
 HOSTILE = '"><img src=x onerror=alert(1)>'
 ACROSS = {"region": 1, "size": 4, "points": [[1, 2], [46, 2]]}  # of the grey background
 INSIDE = {"region": 2, "size": 6, "points": [[18, 22], [26, 24]]}  # of the square
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Lessons that are short and good enough for squares."""
+    monkeypatch.setattr(teaching, "QUICK", 6)
+    monkeypatch.setattr(description, "SHOWINGS", 6)
 
 
 def stroke(**changes):
@@ -193,7 +200,6 @@ def test_make_description__nothing_taught__is_memclfs_own(project):
 
 
 def test_make_description__strokes__are_taught_once_and_again_when_newer(project, monkeypatch):
-    monkeypatch.setattr(description, "SHOWINGS", 4)
     paint(project, 0, 20)
     features, similarity = make_description(project)
     assert similarity is None
@@ -254,7 +260,7 @@ def test_measurements__page__shows_numbers_and_an_overlay(client, project):
 
 
 def test_inspection__training_cases__says_what_survives(client, project):
-    choose(project, pick(project, "foreground", "share of the picture", "dark blobs"))
+    choose(project, pick(project, "foreground", "share of the picture"))
     inspect_measurements(project.folder)
     found = read_inspection(project)
     assert found["advice"]

@@ -140,7 +140,7 @@ def leave_out(project: Project, name: str, leave: bool) -> None:
 
 
 def follow_regions(project: Project, before: Sequence[Region]) -> None:
-    """After regions were named anew: the SPEC names them so, too, and measures none that are gone."""
+    """After regions were named anew: let the SPEC name and measure these."""
     if not project.spec.exists():
         return
     now = {each.number: each.name for each in list_regions(project)}

@@ -46,9 +46,13 @@ def plants(table, tmp_path):
 @pytest.fixture
 def measured(project):
     """The pictures, of which the foreground's colour is measured."""
-    choose(project, [list_choices(project)["foreground"][1].key])
+    choose(project, [first_choice(project, "colour")])
     describe_cases(project.folder)
     return project
+
+
+def first_choice(project, word):
+    return next(each.key for each in list_choices(project)["foreground"] if each.word == word)
 
 
 def judge_by_height(project, a, one, other):
@@ -139,7 +143,7 @@ def test_compare__without_data_or_with_another_description__says_what_to_do(tmp_
     assert "There are no cases yet" in open_studio(Project(tmp_path / "new")).get("/compare").text
     client = open_studio(measured)
     assert "Measure the cases" not in client.get("/compare").text
-    choose(measured, [list_choices(measured)["foreground"][0].key])
+    choose(measured, [first_choice(measured, "shape")])
     assert "Measure the cases" in client.get("/compare").text
 
 

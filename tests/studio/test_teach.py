@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from memclf.studio import Project, description
+from memclf.studio import Project, description, teaching
 from memclf.studio.description import make_description
 from memclf.studio.measuring import choose, inspect_measurements, key_of, list_choices, read_chosen, read_inspection
 from memclf.studio.painting import (
@@ -32,8 +32,21 @@ ACROSS = {"region": 1, "size": 4, "points": [[1, 2], [46, 2]]}  # of the grey ba
 INSIDE = {"region": 2, "size": 6, "points": [[18, 22], [26, 24]]}  # of the square
 
 
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Lessons that are short and good enough for squares."""
+    monkeypatch.setattr(teaching, "QUICK", 6)
+    monkeypatch.setattr(description, "SHOWINGS", 6)
+
+
 def stroke(**changes):
     return {"region": 1, "size": 3, "points": [[2, 5], [8, 5]], "erase": False, **changes}
+
+
+def pick(project, of, *labels):
+    """Keys of choices of a part, in the order of the labels."""
+    found = {choice.label: choice.key for choice in list_choices(project)[of]}
+    return [found[label] for label in labels]
 
 
 def paint(project, *rows):
@@ -187,7 +200,6 @@ def test_make_description__nothing_taught__is_memclfs_own(project):
 
 
 def test_make_description__strokes__are_taught_once_and_again_when_newer(project, monkeypatch):
-    monkeypatch.setattr(description, "SHOWINGS", 4)
     paint(project, 0, 20)
     features, similarity = make_description(project)
     assert similarity is None
@@ -209,7 +221,7 @@ def test_measurements__choice__is_the_spec_and_can_be_undone(client, project):
     choices = list_choices(project)
     assert list(choices) == ["background", "object", "foreground", "picture"]
     usual = {key_of(each) for each in read_chosen(project).measurements}
-    wanted = [choices["object"][0].key, choices["object"][1].key, choices["picture"][3].key]
+    wanted = pick(project, "object", "share of the picture", "colour") + pick(project, "picture", "bright blobs")
     client.post("/teach/measurements", data={"chosen": wanted})
     spec = yaml.safe_load(project.spec.read_text())
     assert spec["measurements"][0] == {"measure": "share", "of": "object"}
@@ -226,8 +238,21 @@ def test_measurements__choice__is_the_spec_and_can_be_undone(client, project):
     assert client.post("/teach/measurements", data={}).status_code == 422
 
 
+def test_measurements__region_that_is_renamed_or_removed__is_followed_by_the_spec(client, project):
+    paint(project)
+    choose(project, pick(project, "object", "share of the picture", "colour") + pick(project, "picture", "colour"))
+    client.post("/teach/leave", data={"name": "object_lightness_low", "leave": "1"})
+    form = {"number": [1, 2], "name": ["background", "tile"], "inside": ["", ""]}
+    client.post("/teach/0/regions", data=form)
+    known = read_chosen(project)
+    assert [each.of for each in known.measurements] == ["tile", "tile", "picture"]
+    assert known.leave_out == ["tile_lightness_low"]
+    client.post("/teach/0/regions", data={"number": [1, 3], "name": ["background", "spot"], "inside": ["", ""]})
+    assert [each.of for each in read_chosen(project).measurements] == ["picture"]
+
+
 def test_measurements__page__shows_numbers_and_an_overlay(client, project):
-    choose(project, [list_choices(project)["foreground"][1].key])
+    choose(project, pick(project, "foreground", "colour"))
     page = client.get("/teach/numbers/0").text
     assert "foreground lightness middle" in page
     assert client.get("/teach/overlay/0/0").headers["content-type"] == "image/jpeg"
@@ -235,14 +260,14 @@ def test_measurements__page__shows_numbers_and_an_overlay(client, project):
 
 
 def test_inspection__training_cases__says_what_survives(client, project):
-    choose(project, [list_choices(project)["foreground"][0].key, list_choices(project)["foreground"][4].key])
+    choose(project, pick(project, "foreground", "share of the picture"))
     inspect_measurements(project.folder)
     found = read_inspection(project)
     assert found["advice"]
     assert not found["old"]
     page = client.get("/teach/measurements").text
     assert page.count('class="point ') == len(found["measurements"])
-    choose(project, [list_choices(project)["foreground"][0].key])
+    choose(project, pick(project, "foreground", "shape"))
     assert read_inspection(project)["old"]
 
 

@@ -1,4 +1,4 @@
-"""Questions about likeness, prepared before they are asked, and what the answers teach so far."""
+"""Questions about likeness, prepared before they are asked, and what the answers teach."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DESCRIBED = "described.npz"
 
 @dataclass(frozen=True)
 class Described:
-    """Cases that questions are about: their keys, the names of the measurements, and a row of numbers each."""
+    """Cases that questions are about, and a row of numbers of each."""
 
     keys: list[str]
     names: list[str]
@@ -107,7 +107,7 @@ def describe_cases(folder: Path) -> int:
 
 
 def read_described(project: Project) -> Described | None:
-    """The numbers of the last `describe_cases`; None if there are none, or the description is another."""
+    """The numbers of the last `describe_cases`; None if the description is another by now."""
     try:
         with np.load(project.folder / DESCRIBED, allow_pickle=False) as file:
             if str(file["digest"]) != digest_description(project):
@@ -162,9 +162,9 @@ class Comparer:
             return None if self._described is None else self._described[1]
 
     def ask(self) -> list[tuple[Triplet, tuple[int, ...]]]:
-        """The question to answer now and the one after it, each with the answers that a new one replaces.
+        """The question to answer now and the one after it.
 
-        Fewer while questions are prepared.
+        Each comes with the numbers of answers that a new one replaces. There are fewer while questions are prepared.
         """
         with self._lock:
             return [*self._again, *((each, ()) for each in self._questions)][:2]

@@ -54,7 +54,7 @@ def default_measurements(taught: Any) -> Any:
 
 
 def find_regions(project: Project) -> Any:
-    """The taught regions: from the folder `regions`, or taught from the strokes if these are newer.
+    """The taught regions: from their folder, or from the strokes if these are newer.
 
     None if fewer than two regions were painted.
     """

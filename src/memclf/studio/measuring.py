@@ -12,7 +12,7 @@ from typing import Any
 from memclf.evaluate.inspection import inspect_features
 from memclf.exceptions import DataError, SpecError
 from memclf.studio.description import default_measurements, make_features
-from memclf.studio.painting import digest_paintings, list_regions, list_strokes, name_parents
+from memclf.studio.painting import Region, digest_paintings, list_regions, list_strokes, name_parents
 from memclf.studio.project import Project, write_json
 from memclf.vision.features import Measurements, read_spec, write_spec
 from memclf.vision.features.base import Masks
@@ -22,19 +22,6 @@ from memclf.vision.features.measures.sight import FOREGROUND, PICTURE
 
 MEASUREMENTS = "measurements"  # a kind of events
 INSPECTION = "inspection.json"
-#: What can be chosen of each part: the word of a SPEC, its options, and what people call it.
-OFFERED: tuple[tuple[str, dict[str, Any], str], ...] = (
-    ("colour", {}, "colour"),
-    ("shape", {}, "shape"),
-    ("texture", {}, "texture"),
-    ("sharpness", {}, "sharpness"),
-    ("count", {"kind": "dark"}, "dark blobs"),
-    ("count", {"kind": "bright"}, "bright blobs"),
-    ("count", {"kind": "red"}, "red blobs"),
-    ("count", {"kind": "yellow"}, "yellow blobs"),
-    ("place", {"part": "darkest"}, "place of the darkest part"),
-    ("place", {"part": "reddest"}, "place of the reddest part"),
-)
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ class Choice:
 
 
 class NamedRegions:
-    """Stands for the taught regions where only their names matter: nothing is measured with it."""
+    """Stands for the taught regions where only their names matter; it finds nothing."""
 
     def masks(self, image: Any) -> Masks:
         """Nothing is found."""
@@ -73,35 +60,44 @@ class NamedRegions:
 
 def list_choices(project: Project) -> dict[str, list[Choice]]:
     """What can be chosen of each painted region, of the foreground and of the picture."""
-    painted = {each.about["region"] for each in list_strokes(project) if not each.about["erase"]}
-    regions = list_regions(project)
-    parents = name_parents([each for each in regions if each.number in painted], regions)
-    found: dict[str, list[Choice]] = {}
-    for of in (*parents, FOREGROUND, PICTURE):
-        shares = [] if of == PICTURE else [parents.get(of) or PICTURE]
-        own = [
-            Choice("share", of, f"share of the {within}", {} if within == PICTURE else {"within": within})
-            for within in shares
-        ]
-        for word, options, label in OFFERED:
-            if not (of == PICTURE and word == "shape"):
-                usual = REGISTRY[word].options()
-                own.append(Choice(word, of, label, {name: v for name, v in options.items() if v != usual[name]}))
-        found[of] = own
+    parents = _painted_regions(project)
+    return {of: _choices_of(of, parents.get(of) or PICTURE) for of in (*parents, FOREGROUND, PICTURE)}
+
+
+def _choices_of(of: str, within: str) -> list[Choice]:
+    """What can be measured of a part that lies within another."""
+    found = []
+    for word, kind in REGISTRY.items():
+        usual = kind.options()
+        variants = kind.variants or (({}, word),)
+        if "within" in usual:
+            variants = (({"within": within}, f"{word} of the {within}"),)
+        for options, label in variants:
+            choice = Choice(word, of, label, {name: value for name, value in options.items() if value != usual[name]})
+            try:
+                choice.make(NamedRegions())._validate_params()
+            except ValueError:  # the picture has no shape
+                continue
+            found.append(choice)
     return found
 
 
+def _painted_regions(project: Project) -> dict[str, str | None]:
+    """The regions that have strokes, and what each lies in."""
+    painted = {each.about["region"] for each in list_strokes(project) if not each.about["erase"]}
+    regions = list_regions(project)
+    return name_parents([each for each in regions if each.number in painted], regions)
+
+
 def read_chosen(project: Project) -> Measurements | None:
-    """The measurements of the SPEC, not yet able to measure; the usual ones of taught regions without it."""
+    """The measurements of the SPEC, or the usual ones; not yet able to measure."""
     if project.spec.exists():
         return read_spec(project.spec, regions=NamedRegions())
-    names = [choice.of for of in list_choices(project).values() for choice in of if choice.word == "share"]
-    names = [name for name in names if name not in (FOREGROUND, PICTURE)]
-    if len(names) < 2:
+    parents = _painted_regions(project)
+    if len(parents) < 2:
         return None
-    regions = list_regions(project)
     taught: Any = NamedRegions()
-    taught.regions = name_parents([each for each in regions if each.name in names], regions)
+    taught.regions = parents
     return default_measurements(taught)
 
 
@@ -113,7 +109,10 @@ def key_of(measurement: Any) -> str:
 
 
 def choose(project: Project, keys: Sequence[str]) -> None:
-    """Use these measurements: write the SPEC, and note it. What the page does not offer stays as it is."""
+    """Use these measurements: write the SPEC, and note it.
+
+    What the page does not offer stays as it is.
+    """
     offered = {choice.key: choice for choices in list_choices(project).values() for choice in choices}
     known = read_chosen(project)
     others = [] if known is None else [each for each in known.measurements if key_of(each) not in offered]
@@ -122,8 +121,6 @@ def choose(project: Project, keys: Sequence[str]) -> None:
         raise DataError(f"there is no measurement {strange[0]!r}; reload the page")
     regions = NamedRegions()
     made = [*others, *(offered[key].make(regions) for key in keys)]
-    gone = _known_regions(project)
-    made = [each for each in made if each.of in gone or each.of in (FOREGROUND, PICTURE)]
     if not made:
         raise DataError("choose at least one measurement")
     names = set(Measurements(made).names)
@@ -140,6 +137,29 @@ def leave_out(project: Project, name: str, leave: bool) -> None:
         raise DataError(f"there is no number {name!r} in the description; reload the page")
     rest = [each for each in known.leave_out if each != name]
     _write(project, list(known.measurements), [*rest, name] if leave else rest)
+
+
+def follow_regions(project: Project, before: Sequence[Region]) -> None:
+    """After regions were named anew: let the SPEC name and measure these."""
+    if not project.spec.exists():
+        return
+    now = {each.number: each.name for each in list_regions(project)}
+    names = {each.name: now.get(each.number) for each in before} | {FOREGROUND: FOREGROUND, PICTURE: PICTURE}
+    if all(new == old for old, new in names.items()):
+        return
+    known = read_spec(project.spec, regions=NamedRegions())
+    made, left_out = [], []
+    for each in known.measurements:
+        params = {name: names.get(v) if name in ("of", "within") else v for name, v in each.get_params(False).items()}
+        if params["of"] is None or params.get("within", PICTURE) is None:
+            continue
+        made.append(type(each)(**params))
+        pairs = zip(each.names, made[-1].names, strict=True)
+        left_out += [new for old, new in pairs if old in known.leave_out]
+    if made:
+        _write(project, made, left_out)
+    else:
+        project.spec.unlink()
 
 
 def undo_choice(project: Project) -> None:
@@ -175,15 +195,11 @@ def _write(project: Project, made: list[Any], left_out: list[str]) -> None:
     part.replace(project.spec)
 
 
-def _known_regions(project: Project) -> set[str]:
-    return {each.name for each in list_regions(project)}
-
-
 # ---------------------------------------------------------------------------------------------- what survives the field
 
 
 def inspect_measurements(folder: Path) -> dict[str, Any]:
-    """Find out which measurements survive, on training cases; written to inspection.json. It runs as a job."""
+    """Write to inspection.json which measurements survive. It runs as a job."""
     project = Project(folder)
     features = make_features(project) or read_defaults()
     about = digest_measurements(project)
@@ -197,7 +213,7 @@ def inspect_measurements(folder: Path) -> dict[str, Any]:
 
 
 def read_inspection(project: Project) -> dict[str, Any] | None:
-    """What the last inspection found, with `old` if the description is another by now; None without one."""
+    """What the last inspection found; `old` if the description is another by now."""
     try:
         found = json.loads((project.folder / INSPECTION).read_text(encoding="utf-8"))
         found["old"] = found["about"] != digest_measurements(project)

@@ -1,4 +1,4 @@
-"""What the expert painted: regions with names, strokes in the log, and paintings made of them."""
+"""What the expert painted: regions, strokes in the log, and paintings made of them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def undo_stroke(project: Project, case: str) -> None:
 def draw_strokes(
     strokes: Iterable[Mapping[str, Any]], numbers: Mapping[int, int], shape: tuple[int, int], scale: float = 1.0
 ) -> Array:
-    """A painting: for each pixel 0, or what `numbers` says for the region of the last stroke there.
+    """A painting: for each pixel 0, or the number of the region of the last stroke there.
 
     >>> stroke = {"region": 7, "size": 1, "points": [[0, 0], [2, 0]], "erase": False}
     >>> draw_strokes([stroke], {7: 2}, (2, 4))
@@ -132,7 +132,7 @@ class Painted:
 
 
 def read_painted(project: Project, read: Any = None) -> Painted | None:
-    """The pictures with strokes and their paintings; None if fewer than two regions were painted.
+    """The pictures with strokes and their paintings; None if there are not two regions.
 
     `read(row)` gives a picture and how much smaller it is than the original; by default it is read from its file.
     """
@@ -172,7 +172,7 @@ def read_painted(project: Project, read: Any = None) -> Painted | None:
 
 
 def name_parents(there: Sequence[Region], all_regions: Sequence[Region]) -> dict[str, str | None]:
-    """The name of each region and of the region it lies in: the next one around it that is there."""
+    """Each region, and the next one around it that is there."""
     known, names = {each.number: each for each in all_regions}, {each.number: each.name for each in there}
     found: dict[str, str | None] = {}
     for each in there:

@@ -22,8 +22,8 @@ from memclf.vision.features.base import Masks
 from memclf.vision.features.regions import TaughtRegions, check_regions
 from memclf.vision.files import Pixels
 
-#: Showings of a quick look: ten pictures of 256 x 128 take about 0.8 s of one core; the fit has the full number.
-QUICK = 8
+#: Showings of a quick look: under a second of one core for ten pictures of 256 x 128; the fit has the full number.
+QUICK = 20
 PAUSE = 0.12  # seconds without a stroke, after which teaching begins
 KEPT = 64  # pictures in memory
 SAMPLE = 24  # pictures among which places to paint are looked for
@@ -45,7 +45,7 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a stroke would teach much: row of the picture, pixels in it, the same in percent, and what it seems."""
+    """Where a stroke would teach much: a picture, a pixel in it, and what that seems to be."""
 
     row: int
     x: int

@@ -1,4 +1,4 @@
-"""The page Teach: paint regions, see them found in other pictures, and choose what is measured."""
+"""The page Teach: paint regions, see them found elsewhere, and choose what is measured."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from memclf.exceptions import DataError
 from memclf.studio.measuring import (
     MEASUREMENTS,
     choose,
+    follow_regions,
     inspect_measurements,
     key_of,
     leave_out,
@@ -197,7 +198,9 @@ def routes(studio: Studio) -> APIRouter:
             for n, text, parent in zip(number, name, inside, strict=True)
             if text.strip()
         ]
+        before = list_regions(project)
         set_regions(project, made)
+        follow_regions(project, before)
         teacher.work.wake()
         return RedirectResponse(f"/teach/{row}", 303)
 
@@ -205,7 +208,9 @@ def routes(studio: Studio) -> APIRouter:
     def undo_regions(row: int) -> Response:
         event = project.log.last(REGIONS)
         if event is not None:
+            before = list_regions(project)
             project.log.undo(event.number)
+            follow_regions(project, before)
             teacher.work.wake()
         return RedirectResponse(f"/teach/{row}", 303)
 
@@ -273,7 +278,7 @@ def _status(teacher: Teacher) -> dict[str, Any]:
 
 
 def _with_regions(known: Measurements, teacher: Teacher) -> Measurements | None:
-    """The measurements, able to measure with what was learned so far; None if that finds not all of the regions."""
+    """The measurements with what was learned so far; None if a region is not among it."""
     lesson = teacher.lesson
     named = [each for each in known.measurements if each.regions is not None]
     if not named:

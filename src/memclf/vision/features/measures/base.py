@@ -35,6 +35,8 @@ class Measurement(ImageFeatures):
         What a SPEC calls it.
     label, sentence : str
         What it is, and what its numbers say.
+    variants : tuple of (dict, str)
+        Options between which a page lets people choose, and what they call the measurement with each.
     names : tuple of str
         Names of the numbers; they begin with what the numbers are of.
     """
@@ -42,6 +44,7 @@ class Measurement(ImageFeatures):
     word: ClassVar[str] = ""
     label: ClassVar[str] = ""
     sentence: ClassVar[str] = ""
+    variants: ClassVar[tuple[tuple[dict[str, Any], str], ...]] = ()
     of: str = FOREGROUND
     regions: Any = None
 

@@ -68,6 +68,7 @@ class CountOf(Measurement):
 
     word = "count"
     label = "blobs of a kind"
+    variants = tuple(({"kind": kind}, f"{kind} blobs") for kind in ("dark", "bright", "red", "yellow"))
     sentence = "How many blobs of a kind (dark, bright, red, green, yellow or blue) it has, and how much they take."
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kind": [StrOptions(set(KINDS))],

@@ -54,6 +54,7 @@ class PlaceOf(Measurement):
 
     word = "place"
     label = "place of a part"
+    variants = tuple(({"part": part}, f"place of the {part} part") for part in ("darkest", "reddest"))
     sentence = "Where its brightest, darkest, most saturated or most coloured part lies, and how far that part differs."
     _parameter_constraints: ClassVar[dict[str, Any]] = {"part": [StrOptions(set(MOST))]}
 

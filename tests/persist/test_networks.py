@@ -1,6 +1,7 @@
 """Networks and images in model folders: safetensors and JSON, a shared backbone once, nothing hostile."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -59,14 +60,20 @@ def test_networks_come_back_as_they_were(tmp_path, share):
     assert len(convolutions) == (1 if share else 4)  # one for each memory, and the global classifier's
 
 
-def test_a_named_backbone_needs_no_trust_and_can_be_trained_on(tmp_path):
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """A classifier with a backbone that has a name, and its folder."""
     clf = fitted(ImageClassifier(image_size=32, epochs=1, share_backbone=True))
-    save_model(clf, tmp_path / "model")
-    back = load(tmp_path / "model")
+    return clf, save_model(clf, tmp_path_factory.mktemp("named") / "model")
+
+
+def test_a_named_backbone_needs_no_trust_and_can_be_trained_on(named):
+    clf, folder = named
+    back = load(folder)
     np.testing.assert_allclose(back.predict_proba(X), clf.predict_proba(X), atol=1e-6)
     more = back.global_.continued(X, Y)
     assert more.history_[-1]["train_loss"] < 5
-    assert not inspect_folder(tmp_path / "model").problems
+    assert not inspect_folder(folder).problems
 
 
 @pytest.mark.parametrize("backbone", ["regnet_y_400mf", "mnasnet0_5"])
@@ -165,11 +172,10 @@ def networks_of(node):
 
 
 @pytest.mark.parametrize("attack", ["larger backbone", "other backbone", "no such backbone", "other head", "bytes"])
-def test_networks_that_do_not_fit_their_description_are_refused(tmp_path, attack):
+def test_networks_that_do_not_fit_their_description_are_refused(named, tmp_path, attack):
     import hashlib
 
-    folder = tmp_path / "model"
-    save_model(fitted(ImageClassifier(image_size=32, epochs=1, share_backbone=True)), folder)
+    folder = shutil.copytree(named[1], tmp_path / "model")
 
     def change(manifest):
         for each in networks_of(manifest):

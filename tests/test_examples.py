@@ -41,7 +41,9 @@ def test_example__with_a_picture__runs_and_draws_it(name, tmp_path):
 
 
 def test_gallery__an_example_that_fails__fails_and_shows_its_error(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(gallery, "list_examples", lambda: [gallery.ROOT / "tests" / "data" / "failing_example.py"])
+    failing = tmp_path / "failing_example.py"
+    failing.write_text('"""An example that fails."""\n\nraise SystemExit("the example of a failure")\n')
+    monkeypatch.setattr(gallery, "list_examples", lambda: [failing])
     assert gallery.main(tmp_path) == 1
     assert "the example of a failure" in capsys.readouterr().err
     assert not list(tmp_path.glob("*.json"))

@@ -32,7 +32,7 @@ def make_key(example: Path) -> str:
     """What the output of an example hangs on: the script, its style, the source of memclf, and Python."""
     found = hashlib.sha256(sys.version.encode())
     for file in [example, STYLE, *sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "src").rglob("*.csv"))]:
-        found.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
+        found.update(os.path.relpath(file, ROOT).encode() + file.read_bytes())
     return found.hexdigest()
 
 

@@ -23,7 +23,7 @@ SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 # A run of some of the tests says nothing about it.
 COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
 
-.PHONY: help demo studio facts test test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
+.PHONY: help demo studio tour facts test test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -51,13 +51,17 @@ demo: $(READY)   ## the colour study: one network beside a memory classifier und
 	$(BIN)/memclf study color --out runs/demo
 	@printf '%s\n' '' 'Three things to try next:' \
 	    '  open runs/demo/report.html                                       the report of this run' \
-	    '  $(BIN)/memclf fit YOUR.csv --target COLUMN --out MODEL        a memory classifier of your own data' \
-	    '  $(BIN)/memclf corrupt YOUR_IMAGES --out YOUR_IMAGES-c         your images under 19 corruptions'
+	    '  $(BIN)/memclf studio runs/demo/models/vanilla-efficientnet_lite0-seed0/memory --project runs/demo-studio' \
+	    '                                                                   its memories, reasons and limits, in the browser' \
+	    '  $(BIN)/memclf fit YOUR.csv --target COLUMN --out MODEL        a memory classifier of your own data'
 
 studio: $(READY) ## the studio on generated leaves, in the browser; Ctrl-C stops it
 	@echo 'drawing 240 leaves'
 	@$(BIN)/python tools/generated_leaves.py runs/leaves
 	$(BIN)/memclf studio --data runs/leaves --project runs/studio
+
+tour: $(READY)   ## the screenshots of docs/studio.md: a browser walks through the studio with generated leaves
+	STUDIO_TOUR=docs/pictures $(BIN)/python -m pytest -q -n 0 tests/studio/test_story.py
 
 test: $(READY)   ## all tests that need no extra data, and the coverage of the core
 	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) $(COVERAGE)

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import memclf
 from memclf.cli import app
 from memclf.vision.features import ColourOf, Measurements, TaughtRegions, read_spec, write_spec
+from memclf.vision.features.measures import REGISTRY
 
 SPEC = "measurements:\n- measure: colour\n- measure: count\n  of: foreground\n  kind: red\n"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -129,7 +130,7 @@ def test_measure__words__are_a_spec(tmp_path):
     shown = run("--words")
     assert shown.exit_code == 0
     (tmp_path / "all.yaml").write_text(shown.output)
-    assert len(read_spec(tmp_path / "all.yaml").measurements) == 6
+    assert len(read_spec(tmp_path / "all.yaml").measurements) == len(REGISTRY)
 
 
 @pytest.mark.parametrize(

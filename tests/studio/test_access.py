@@ -11,6 +11,15 @@ PAGES = (
     "/edit",
     "/edit/memory/0",
     "/edit/case/0",
+    "/teach",
+    "/teach/0",
+    "/teach/measurements",
+    "/compare",
+    "/memories",
+    "/memories/0",
+    "/why",
+    "/why/case/0",
+    "/unknown",
 )
 
 

@@ -6,6 +6,7 @@ docs/studio.md into the folder (`make tour`).
 
 import os
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ class Tour:
     def show(self, name):
         if TOUR:
             self.tab.wait_for_timeout(800)
-            self.tab.screenshot(path=Path(TOUR) / f"{name}.jpg", type="jpeg", quality=80)
+            self.tab.screenshot(path=Path(TOUR) / f"studio_{name}.jpg", type="jpeg", quality=80)
 
     def go(self, name):
         """By the navigation, as a person would."""
@@ -43,8 +44,10 @@ def project(tmp_path):
 
 @pytest.fixture
 def folder(pictures, tmp_path):
-    if not TOUR:
-        return pictures
+    if not TOUR:  # as few as can be fitted, since a fit is most of the work
+        for name in ("red", "blue"):
+            shutil.copytree(pictures / name, tmp_path / "few" / name, ignore=shutil.ignore_patterns("*1[3-9].png"))
+        return tmp_path / "few"
     from generated_leaves import write_leaves
 
     write_leaves(tmp_path / "leaves", 120, 1)

@@ -1,6 +1,7 @@
 """For all tests, the examples in `src` included: what is measured, and other arithmetic where the environment asks."""
 
 import os
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -46,3 +47,20 @@ def jittered():
     import jitter
 
     return jitter.jittered
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The system's Chromium; tests that need it are skipped where there is none. One for all: two cannot be driven."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("there is no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        try:
+            browser = started.chromium.launch(executable_path=path, args=flags)
+        except playwright.Error as error:
+            pytest.skip(f"Chromium does not start here: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()

@@ -15,7 +15,6 @@ from memclf.vision.features import ColourOf, Measurements, TaughtRegions, read_s
 from memclf.vision.features.measures import REGISTRY
 
 SPEC = "measurements:\n- measure: colour\n- measure: count\n  of: foreground\n  kind: red\n"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def run(*arguments):
@@ -107,23 +106,15 @@ def test_measure__page__is_whole_and_shows_everything(made):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_measure__page_in_a_browser__never_scrolls_sideways(made, width, scheme):
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        try:
-            browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"Chromium does not start here: {str(error).splitlines()[0]}")
-        page = browser.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
-        problems = []
-        page.on("console", lambda message: problems.append(message.text))
-        page.goto((made[0] / "page.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate("[...document.images].every(each => each.naturalWidth > 0)")
-        assert not problems
-        browser.close()
+def test_measure__page_in_a_browser__never_scrolls_sideways(made, chromium, width, scheme):
+    page = chromium.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    problems = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.goto((made[0] / "page.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("[...document.images].every(each => each.naturalWidth > 0)")
+    assert not problems
+    page.close()
 
 
 def test_measure__words__are_a_spec(tmp_path):

@@ -1,27 +1,10 @@
 """The report as a browser shows it, on a desk and on a phone; needs playwright and the system's Chromium."""
 
-import shutil
-
 import pytest
 
 from memclf.report import build, compare
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PAIRS = (("vanilla", "efficientnet_lite0"), ("augmix", "efficientnet_lite0"), ("vanilla", "resnet18"))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on this machine")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        try:
-            found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        except playwright.Error as error:
-            pytest.skip(f"Chromium does not start here: {str(error).splitlines()[0]}")
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +19,8 @@ def pages(tmp_path_factory, make_run):
 
 @pytest.mark.parametrize("width", [1280, 768, 390])
 @pytest.mark.parametrize("which", [0, 1], ids=["report", "comparison"])
-def test_the_page_never_scrolls_sideways(browser, pages, width, which):
-    page = browser.new_page(viewport={"width": width, "height": 844})
+def test_the_page_never_scrolls_sideways(chromium, pages, width, which):
+    page = chromium.new_page(viewport={"width": width, "height": 844})
     problems = []
     page.on("console", lambda message: problems.append(message.text))
     page.on("request", lambda request: problems.append(request.url) if request.url.startswith("http") else None)
@@ -49,8 +32,8 @@ def test_the_page_never_scrolls_sideways(browser, pages, width, which):
     page.close()
 
 
-def test_wide_tables_scroll_in_their_own_box_and_keep_their_first_column(browser, pages):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+def test_wide_tables_scroll_in_their_own_box_and_keep_their_first_column(chromium, pages):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto(pages[0].as_uri())
     moved = page.evaluate(
         """() => {
@@ -65,16 +48,16 @@ def test_wide_tables_scroll_in_their_own_box_and_keep_their_first_column(browser
     page.close()
 
 
-def test_the_opening_fits_a_phone_without_scrolling(browser, pages):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+def test_the_opening_fits_a_phone_without_scrolling(chromium, pages):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto(pages[0].as_uri())
     box = "document.querySelector('#opening .box')"
     assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")
     page.close()
 
 
-def test_the_contents_stay_within_reach_on_a_phone(browser, pages):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+def test_the_contents_stay_within_reach_on_a_phone(chromium, pages):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto(pages[0].as_uri())
     page.evaluate("window.scrollTo(0, 4000)")
     page.click("nav a[href='#settings']")
@@ -84,9 +67,9 @@ def test_the_contents_stay_within_reach_on_a_phone(browser, pages):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_chart_of_contenders_can_be_read_on_a_phone(browser, pages, scheme):
+def test_chart_of_contenders_can_be_read_on_a_phone(chromium, pages, scheme):
     """Letters are large enough and stand out from the page."""
-    page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = chromium.new_page(viewport={"width": 390, "height": 844}, color_scheme=scheme)
     page.goto(pages[0].as_uri())
     letters = page.evaluate(
         """() => [...document.querySelectorAll('#headline .narrow text')].map(each => {
@@ -102,8 +85,8 @@ def test_chart_of_contenders_can_be_read_on_a_phone(browser, pages, scheme):
     page.close()
 
 
-def test_confusions_show_all_their_columns_on_a_phone(browser, pages):
-    page = browser.new_page(viewport={"width": 390, "height": 844})
+def test_confusions_show_all_their_columns_on_a_phone(chromium, pages):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto(pages[0].as_uri())
     box = "document.querySelector('.fit.five').parentElement"
     assert page.evaluate(f"{box}.scrollWidth <= {box}.clientWidth")

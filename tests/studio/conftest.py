@@ -123,21 +123,6 @@ def live(project):
     found.stop()
 
 
-@pytest.fixture(scope="session")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as started:
-        path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-        options = {"executable_path": path} if path else {}
-        flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        try:
-            browser = started.chromium.launch(args=flags, **options)
-        except playwright.Error as error:
-            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def tab(chromium, live):
     """A browser's tab on the studio; the test fails if a script fails or anything is asked of another machine."""

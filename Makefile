@@ -19,11 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # `make test ARGS="..."` hands more to pytest.
 SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
 
-# The share of lines and branches of the core that the tests run (pyproject.toml: which packages, and at least how much).
-# A run of some of the tests says nothing about it.
-COVERAGE := $(if $(ARGS),,--cov --cov-report=term:skip-covered)
-
-.PHONY: help demo studio tour facts test test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
+.PHONY: help demo studio tour facts test coverage test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -63,8 +59,12 @@ studio: $(READY) ## the studio on generated leaves, in the browser; Ctrl-C stops
 tour: $(READY)   ## the screenshots of docs/studio.md: a browser walks through the studio with generated leaves
 	STUDIO_TOUR=docs/pictures $(BIN)/python -m pytest -q -n 0 tests/studio/test_story.py
 
-test: $(READY)   ## all tests that need no extra data, and the coverage of the core
-	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) $(COVERAGE)
+test: $(READY)   ## all tests that need no extra data
+	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE)
+
+# pyproject.toml says which packages are the core, and at least how much of them the tests must run.
+coverage: $(READY)   ## the same tests, and the share of lines and branches of the core that they run
+	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) --cov --cov-report=term:skip-covered
 
 facts:           ## lines, parameters, imports and cycles of the source, and the files that everyday changes touch
 	@$(PYTHON) tools/facts.py

@@ -28,7 +28,7 @@ WITHOUT_MODEL = (
     "/teach",
     "/numbers",
 )
-WITH_MODEL = ("/memories", "/memories/0", "/why/case/{row}", "/stress", "/edit", "/unknown")
+WITH_MODEL = ("/memories", "/memories/0", "/why", "/why/case/{row}", "/stress", "/edit", "/unknown")
 
 
 def measure(client: TestClient, address: str, rounds: int) -> tuple[float, float, float, int]:

@@ -53,11 +53,13 @@ from skimage.feature import (
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from memclf import MemoryClassifier
 from memclf.similarity import RankSimilarity
 from memclf.studies.leaf import graded_memories, load_leaves
-from memclf.vision import ImageCollection, corrupt
+from memclf.vision import ImageClassifier, ImageCollection, corrupt
 from memclf.vision.corruptions.apply import SETS
 from memclf.vision.features import ImageFeatures, LeafColours, TaughtRegions, read_paintings
 
@@ -291,37 +293,46 @@ def describe_leaves(args: argparse.Namespace, train: ImageCollection) -> dict[st
     return {"strokes": strokes, "strokes and grades": both, "LeafColours": LeafColours()}
 
 
+def last_number(rows: np.ndarray) -> np.ndarray:
+    """The share of the leaf that is affected."""
+    return rows[:, -1:]
+
+
 def grade(args: argparse.Namespace) -> None:
     train, test, _ = load_leaves(args.data / "leaf")
-    y, truth = np.asarray(train.labels), np.asarray(test.labels)
-    conditions = [("clean", test)]
-    conditions += [(f"severity {s}", test.corrupted(name, s, seed=0)) for s in (1, 3, 5) for name in TRUSTED]
+    train, y, truth = train.remembered(), np.asarray(train.labels), np.asarray(test.labels)
+    conditions = [("clean", test.remembered())]
+    conditions += [
+        (f"severity {s}", test.corrupted(name, s, seed=0).remembered()) for s in (1, 3, 5) for name in TRUSTED
+    ]
+    network = ImageClassifier(
+        image_size=(128, 256), train="head", epochs=40, share_backbone=True, random_state=args.seed
+    )
+    show("plain network", network.fit(train, y), conditions, truth)
     for name, features in describe_leaves(args, train).items():
-        share = 0 if name == "LeafColours" else 2
-        known = features.inspect(train)
-        alone = MemoryClassifier(
-            RankSimilarity(),
-            answer="labels",
-            n_memories=graded_memories(len(y)),
-            fallback="nearest",
-            random_state=args.seed,
-        ).fit(known[:, [share]], y)
-        forest = RandomForestClassifier(200, min_samples_leaf=5, random_state=args.seed).fit(known, y)
-        marks: dict[tuple[str, str], list] = {}
-        for condition, images in conditions:
-            seen = features.inspect(images)
-            for how, said in (
-                ("stage 1 alone", alone.predict(seen[:, [share]])),
-                ("forest on all numbers", forest.predict(seen)),
-            ):
-                marks.setdefault((how, condition), []).append(
-                    (accuracy_score(truth, said), balanced_accuracy_score(truth, said))
-                )
-        for how in ("stage 1 alone", "forest on all numbers"):
-            cells = [
-                "{:.1f} / {:.1f}".format(*(100 * np.mean(rows, axis=0))) for (h, _), rows in marks.items() if h == how
-            ]
-            print(f"| {name}, {how} | {' | '.join(cells)} |", flush=True)
+        alike = RankSimilarity(features=make_pipeline(features, FunctionTransformer(last_number)))
+        common = {"n_memories": graded_memories(len(y)), "fallback": "nearest", "random_state": args.seed}
+        forest = RandomForestClassifier(200, min_samples_leaf=5, random_state=args.seed)
+        show(
+            f"{name}, stage 1 alone",
+            MemoryClassifier(alike, answer="labels", **common).fit(train, y),
+            conditions,
+            truth,
+        )
+        numbers = make_pipeline(FunctionTransformer(features.inspect), forest)
+        show(f"{name}, forest on all numbers", numbers.fit(train, y), conditions, truth)
+        product = MemoryClassifier(alike, network, start="global", min_cluster_size=20, answer="product", **common)
+        show(f"{name}, product answer", product.fit(train, y), conditions, truth)
+
+
+def show(name: str, model: object, conditions: list, truth: np.ndarray) -> None:
+    """Print a row: accuracy / balanced accuracy, clean and as means over corruptions of a severity."""
+    marks: dict[str, list] = {}
+    for condition, images in conditions:
+        said = model.predict(images)
+        marks.setdefault(condition, []).append((accuracy_score(truth, said), balanced_accuracy_score(truth, said)))
+    cells = ["{:.1f} / {:.1f}".format(*(100 * np.mean(rows, axis=0))) for rows in marks.values()]
+    print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:

@@ -49,9 +49,12 @@ def jittered():
     return jitter.jittered
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """The system's Chromium; tests that need it are skipped where there is none. One for all: two cannot be driven."""
+    """The system's Chromium; tests that need it are skipped where there is none.
+
+    It ends with the module: as long as Playwright drives it, an event loop runs, in which other tests cannot start theirs.
+    """
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:
         pytest.skip("there is no Chromium on this machine")

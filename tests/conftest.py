@@ -53,7 +53,7 @@ def jittered():
 def chromium():
     """The system's Chromium; tests that need it are skipped where there is none.
 
-    It ends with the module: as long as Playwright drives it, an event loop runs, in which other tests cannot start theirs.
+    It ends with the module: as long as Playwright drives it, an event loop runs, and other tests cannot start theirs.
     """
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if path is None:

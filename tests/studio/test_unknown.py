@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from memclf.exceptions import DataError
 from memclf.studio import Project, inbox
 from memclf.studio.added import ADDED
 from memclf.studio.inbox import INBOX, UNKNOWN, answer_source, decide, find_groups, list_items, read_source, take_back
@@ -72,6 +73,8 @@ def test_a_case_that_becomes_a_memory_claims_its_group_and_can_be_taken_back(pro
     items = [each for each in read_source(session, event.number, event.about["path"]) if each.key != "odd4.png"]
     before = session.classifier
     done = decide(session, items, "memory", label="red")
+    with pytest.raises(DataError, match="decided already"):  # as by a second click
+        decide(session, items, "memory", label="red")
     assert len(session.classifier.memory_indices_) == len(before.memory_indices_) + 1
     assert len(project.data) == n + 1
     assert project.labels[-1] == "red"

@@ -137,8 +137,9 @@ def _add_failures(app: FastAPI, studio: Studio) -> None:
         go = ("/data", "Go to Data") if studio.project.log.last("data") is None else None
         return show(request, 422, "That did not work", str(error), go)
 
+    @app.exception_handler(OSError)  # a disk that is full, a folder that may not be read
     @app.exception_handler(ValueError)
-    async def bad_value(request: Request, error: ValueError) -> Response:
+    async def bad_value(request: Request, error: Exception) -> Response:
         return show(request, 422, "That did not work", str(error))
 
     @app.exception_handler(RequestValidationError)

@@ -264,6 +264,10 @@ def decide(session: Session, items: Sequence[Item], decision: str, memory: int =
     if not items or decision not in DECISIONS:
         raise DataError(f"choose at least one case, and one of {', '.join(DECISIONS)}; got {decision!r}")
     edit = added = None
+    if gone := {name for each in list_decisions(session) for name in each.about["cases"]} & {
+        each.name for each in items
+    }:
+        raise DataError(f"{min(gone)!r} was decided already; load the page again")
     if decision == MEMORY:
         edit, added = _make_memory(session, items[0], label)
     elif decision == SAME:

@@ -15,7 +15,7 @@ from memclf.vision.files import Pixels
 
 SMALL, LARGE = 176, 1024  # pixels of the longer side
 QUALITY = 84
-KEPT = "private, max-age=86400"  # how long a browser keeps a picture whose address tells its content
+KEPT = "no-cache"  # of pictures by row: another file may have the row when the folder has changed
 
 
 def shrink(image: Pixels, side: int) -> Pixels:

@@ -42,6 +42,7 @@ class Session:
         self._lock = threading.RLock()
         self._editing = threading.RLock()
         self._loaded: tuple[Path, MemoryClassifier, Array | None] | None = None
+        self._data: ProjectCases | None = None  # whose rows the loaded training cases have
         self._answering = threading.Lock()  # apart, so that other pages do not wait for answers
         self._answers: tuple[MemoryClassifier, Array, Any] | None = None
         self._held: tuple[MemoryClassifier, int, Array] | None = None
@@ -158,11 +159,12 @@ class Session:
             folder = self.project.model
             if folder is None:
                 raise NoModel("there is no model yet: fit one on the page Numbers")
-            if self._loaded is None or self._loaded[0] != folder:
+            data = self.project.data
+            if self._loaded is None or self._loaded[0] != folder or self._data is not data:
                 found = load(folder, trusted=self.trusted)
                 if not isinstance(found, MemoryClassifier):
                     raise DataError(f"{folder} holds a {type(found).__name__}; the studio is about memory classifiers")
-                self._loaded = (folder, *self._with_training(self._remember(found)))
+                self._loaded, self._data = (folder, *self._with_training(self._remember(found))), data
             return self._loaded[1], self._loaded[2]
 
     def _remember(self, clf: MemoryClassifier) -> MemoryClassifier:

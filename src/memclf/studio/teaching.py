@@ -23,7 +23,7 @@ from memclf.vision.features.regions import TaughtRegions, check_regions
 from memclf.vision.files import Pixels
 
 #: Showings of a quick look: under a second of one core for ten pictures of 256 x 128; the fit has the full number.
-QUICK = 20
+QUICK = 30
 PAUSE = 0.12  # seconds without a stroke, after which teaching begins
 KEPT = 64  # pictures in memory
 SAMPLE = 24  # pictures among which places to paint are looked for
@@ -67,10 +67,12 @@ class Teacher:
         self._masks: OrderedDict[tuple[int, int, int], Masks] = OrderedDict()
         self._lock = threading.Lock()
         self._lessons = 0
+        self._data: Any = None  # whose rows these are
 
     def masks(self, row: int, side: int) -> tuple[Pixels, Masks]:
         """A picture with a longer side of at most so many pixels, and where its regions are."""
-        image, lesson = shrink(self._read(row)[0], side), self.lesson
+        image = shrink(self._read(row)[0], side)
+        lesson = self.lesson
         if lesson is None:
             return image, {}
         key = (lesson.number, row, side)
@@ -132,10 +134,22 @@ class Teacher:
                 found.append(Place(rows[place.image], x, y, at, place.taken_for))
         self.places, self.looked_for = found, lesson
 
+    def _follow(self, data: Any) -> None:
+        """Forget what is known about rows when they stand for other pictures, and learn anew."""
+        with self._lock:
+            before, self._data = self._data, data
+            if before is None or before is data:
+                return
+            self._pictures.clear()
+            self._masks.clear()
+            self.lesson, self.places = None, []
+        self.work.wake()
+
     def _read(self, row: int) -> tuple[Pixels, float]:
         data = self.project.data
         if data is None:
             raise ImageError("there are no pictures")
+        self._follow(data)
         with self._lock:
             if row in self._pictures:
                 self._pictures.move_to_end(row)

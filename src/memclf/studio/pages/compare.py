@@ -10,7 +10,7 @@ from memclf.studio.comparing import ENOUGH, Comparer, describe_cases
 from memclf.studio.judging import JUDGEMENT, SKIP, add_judgement, add_skip, find_contradictions, undo_answer
 from memclf.studio.studio import Studio
 
-COLUMNS = 8  # of a table, that are shown of a case
+COLUMNS = 60  # of a table, that are shown of a case: who judges must see all that is compared
 BARS = 12  # measurements whose weights are shown
 SHOWN = 4  # contradictions
 ROUND = 2 * 3.14159265 * 42  # around the ring

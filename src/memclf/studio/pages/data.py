@@ -17,7 +17,7 @@ from memclf.vision.files import IMAGE_SUFFIXES
 
 SHOWN = 60  # cases of a page
 DROPPED = "dropped"  # the folder of files that were dropped on the page
-LONGEST = 200  # characters of a file's name
+LONGEST, LONGEST_PATH = 200, 4000  # characters of a file's name and of a path
 
 
 def routes(studio: Studio) -> APIRouter:
@@ -43,7 +43,7 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/data")
     def choose(path: Annotated[str, Form()], target: Annotated[str, Form()] = "") -> Response:
-        project.set_data(path.strip(), target.strip() or None)
+        project.set_data(read_path(path), target.strip() or None)
         _look(studio)
         return RedirectResponse("/data", 303)
 
@@ -132,6 +132,18 @@ def _keep(studio: Studio, folder: Path, path: str, content: bytes) -> None:
     part = target.with_name(f".{target.name}.part")
     part.write_bytes(content)
     part.replace(target)
+
+
+def read_path(typed: str) -> Path:
+    """A path as people type or paste it: with spaces, quotes or file:// around it.
+
+    >>> read_path(' "/data/my leaves" ').as_posix()
+    '/data/my leaves'
+    """
+    path = typed.strip().strip("\"'").removeprefix("file://")
+    if not path or len(path) > LONGEST_PATH:
+        raise DataError("give the path of a folder or a file on this computer")
+    return Path(path).expanduser().resolve()
 
 
 def safe_path(path: str) -> PurePosixPath:

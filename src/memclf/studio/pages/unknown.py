@@ -27,6 +27,7 @@ from memclf.studio.inbox import (
     take_back,
 )
 from memclf.studio.jobs import Job
+from memclf.studio.pages.data import read_path
 from memclf.studio.pictures import as_jpeg, shrink
 from memclf.studio.showing import show_memory
 from memclf.studio.studio import Studio
@@ -61,7 +62,7 @@ def routes(studio: Studio) -> APIRouter:
 
     @router.post("/unknown/add")
     def add(path: Annotated[str, Form()]) -> Response:
-        place = Path(path.strip()).expanduser().resolve()
+        place = read_path(path)
         CaseFile(session.classifier, place)  # an error says what the model takes
         if str(place) not in {each.about["path"] for each in log.events(INBOX)}:
             log.append(INBOX, {"path": str(place)})
@@ -88,7 +89,8 @@ def routes(studio: Studio) -> APIRouter:
         known = {each.name: each for each in list_items(session, None if isinstance(held, Job) else held)}
         if missing := [name for name in cases if name not in known]:
             raise DataError(f"{missing[0]!r} is no longer in the inbox; load the page again")
-        decide(session, [known[name] for name in cases], decision, memory, label)
+        with session.edit_alone():  # a second click must find the first one's decision
+            decide(session, [known[name] for name in cases], decision, memory, label)
         return _show_groups()
 
     @router.post("/unknown/undo")

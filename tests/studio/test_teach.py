@@ -316,3 +316,12 @@ def test_browser__brush_moved_by_keys__paints_a_stroke(tab, project):
     assert made["erase"]
     assert made["points"][0] == [10, 20]
     assert made["points"][-1][0] > 10 < made["points"][-1][1]
+
+
+def test_browser__next_picture__the_brush_stays_as_it_is(tab):
+    tab.goto("/teach/0")
+    tab.locator("#size").fill("5")
+    tab.keyboard.press("2")
+    tab.goto("/teach/1")
+    assert tab.locator("#size").input_value() == "5"
+    assert tab.locator("input[name=region]:checked").get_attribute("value") == "2"

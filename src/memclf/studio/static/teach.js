@@ -238,6 +238,17 @@
   }));
   window.addEventListener("resize", fit);
 
+  // The brush stays as it is from picture to picture.
+  const kept = JSON.parse(sessionStorage.getItem("brush") || "null");
+  if (kept) {
+    $("size").value = kept.size;
+    const region = document.querySelector(`input[name=region][value="${Number(kept.region)}"]`);
+    if (region) region.checked = true;
+  }
+  window.addEventListener("pagehide", () => {
+    sessionStorage.setItem("brush", JSON.stringify({ size: $("size").value, region: chosen() }));
+  });
+
   const marker = $("marker");
   if (marker) {
     at = [Number(home.dataset.x), Number(home.dataset.y)];

@@ -3,6 +3,8 @@
     python benchmarks/earn.py --out runs/earn               measure (goes on where it stopped)
     python benchmarks/earn.py --out runs/earn --page docs   write the page from what was measured
 
+With `--fresh` in both commands (and `--out runs/fresh`): other tables, which no rule of auto was decided on.
+
 Photographs are in no package. `--leaves` and `--acne` name folders as `memclf study` reads them; without a folder the
 data set is left out. Every contender gets the same training cases. Test cases are answered once, to be counted.
 Nothing is chosen by them.
@@ -27,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from earn_data import DATASETS
+from earn_fresh import DATASETS as FRESH
 from earn_mapie import find_levels
 from memclf import MemoryClassifier
 from memclf.answers import AutoAnswer
@@ -143,7 +146,8 @@ def balanced(right: np.ndarray, truth: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/earn"), help="folder of what was measured")
-    parser.add_argument("--only", nargs="*", default=list(DATASETS), help="names of data sets")
+    parser.add_argument("--fresh", action="store_true", help="tables that no rule of auto was decided on")
+    parser.add_argument("--only", nargs="*", help="names of data sets; default: all")
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
     parser.add_argument("--page", type=Path, help="write earn.md and its pictures into this folder of docs")
     parser.add_argument("--leaves", type=Path, help="folder of coffee leaves: dataset-full.csv, leaf/ID.jpg, split.csv")
@@ -160,10 +164,12 @@ def main() -> None:
 
 def choose(options: argparse.Namespace) -> list[Any]:
     """The data sets that were asked for and can be loaded; a line is printed about each other one."""
+    known = FRESH if options.fresh else DATASETS
+    names = list(known) if options.only is None else options.only
     given = {"leaves": {"folder": options.leaves, "networks": options.networks}, "acne": {"folder": options.acne}}
-    if unknown := [name for name in options.only if name not in DATASETS]:
-        raise SystemExit(f"there is no data set {unknown[0]!r}; the data sets are {', '.join(DATASETS)}")
-    asked = [replace(DATASETS[name], **given.get(name, {})) for name in options.only]
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"there is no data set {unknown[0]!r}; the data sets are {', '.join(known)}")
+    asked = [replace(known[name], **given.get(name, {})) for name in names]
     for data in asked:
         if missing := data.find_missing():
             print(f"{data.name} is left out: {missing}", flush=True)

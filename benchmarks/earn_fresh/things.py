@@ -5,7 +5,7 @@ import pandas as pd
 
 from earn_data.dataset import alike_in
 
-from .table import cut, develop, near
+from .table import cut, fresh_table, near
 
 STORMS = ["tropical depression", "tropical storm", "hurricane", "extratropical"]
 CLARITY = {"I1": "visible", "SI1": "slight", "SI2": "slight", "VS1": "very slight", "VS2": "very slight"}
@@ -23,7 +23,7 @@ def forecast_rain(table: pd.DataFrame) -> pd.DataFrame:
 
 
 DATASETS = [
-    develop(
+    fresh_table(
         "storms",
         "What kind of storm it is",
         item="dplyr::storms",
@@ -35,7 +35,7 @@ DATASETS = [
         reason="The pressure at the centre says how strong it is, the latitude whether it is still tropical.",
         similarity=lambda: near("pressure lat"),
     ),
-    develop(
+    fresh_table(
         "diamonds",
         "How visible the flaws of a diamond are",
         item="ggplot2::diamonds",
@@ -48,7 +48,7 @@ DATASETS = [
         reason="Clarity is what the price still tells once weight and colour are known; price and weight by ratios.",
         similarity=lambda: near("carat price shade"),
     ),
-    develop(
+    fresh_table(
         "juice",
         "Which of two orange juices is bought",
         item="ISLR::OJ",
@@ -59,7 +59,7 @@ DATASETS = [
         reason="Customers buy what they always buy, unless the other is much cheaper or on special offer.",
         similarity=lambda: alike_in(LoyalCH=4, PriceDiff=2, SpecialCH=1, SpecialMM=1),
     ),
-    develop(
+    fresh_table(
         "houses",
         "What a house in Ames costs",
         item="modeldata::ames",
@@ -72,7 +72,7 @@ DATASETS = [
         reason="Living area (by ratios), cellar and garage make the price, then bathrooms and land.",
         similarity=lambda: alike_in(Gr_Liv_Area=3, Total_Bsmt_SF=2, Garage_Cars=2, Full_Bath=1, Lot_Area=1),
     ),
-    develop(
+    fresh_table(
         "fuel",
         "What a house is heated with",
         item="mosaicData::SaratogaHouses",
@@ -85,7 +85,7 @@ DATASETS = [
         reason="Fuels had their times, so age first (by ratios); costly houses have gas and air conditioning.",
         similarity=lambda: alike_in(age=3, centralAir=2, price=1, livingArea=1),
     ),
-    develop(
+    fresh_table(
         "loans",
         "Which grade a lender gives a loan",
         item="openintro::loans_full_schema",
@@ -103,7 +103,7 @@ DATASETS = [
             term=2, inquiries_last_12m=1, debt_to_income=1, used=1, total_debit_limit=2, verified_income=1
         ),
     ),
-    develop(
+    fresh_table(
         "computers",
         "What a personal computer costs",
         item="Ecdat::Computers",
@@ -116,7 +116,7 @@ DATASETS = [
         reason="Speed, disk and memory, each by ratios; then the screen and whether the maker is a premium one.",
         similarity=lambda: alike_in(speed=2, hd=2, ram=2, screen=1, premium=1),
     ),
-    develop(
+    fresh_table(
         "films",
         "How viewers rate a film",
         item="ggplot2movies::movies",
@@ -129,7 +129,7 @@ DATASETS = [
         reason="Good films are seen by many (by ratios), are long or very short, and are dramas rather than action.",
         similarity=lambda: alike_in(votes=3, length=2, Drama=1, Action=1),
     ),
-    develop(
+    fresh_table(
         "deliveries",
         "How long a meal takes to arrive",
         item="modeldata::deliveries",
@@ -141,7 +141,7 @@ DATASETS = [
         reason="The hour decides how busy kitchen and streets are, then the distance and how much is ordered.",
         similarity=lambda: near("hour distance items"),
     ),
-    develop(
+    fresh_table(
         "hotel",
         "What a night in a hotel costs",
         item="modeldata::hotel_rates",
@@ -155,7 +155,7 @@ DATASETS = [
         reason="The season, which last year's price of the day tells, and the room; then who booked it, for how many.",
         similarity=lambda: alike_in(historical_adr=3, reserved_room_type=2, market_segment=1, adults=1, children=1),
     ),
-    develop(
+    fresh_table(
         "continents",
         "On which continent a country lies",
         item="dslabs::gapminder",
@@ -169,7 +169,7 @@ DATASETS = [
         reason="Continents differ in how long people live, how many children they have and lose, and in wealth.",
         similarity=lambda: near("infant_mortality life_expectancy fertility wealth"),
     ),
-    develop(
+    fresh_table(
         "cars",
         "What a used car costs",
         item="modeldata::car_prices",
@@ -180,7 +180,7 @@ DATASETS = [
         reason="The engine first, then the body (convertibles cost), the mileage, and comfort.",
         similarity=lambda: alike_in(Cylinder=3, Mileage=1, convertible=2, Cruise=1, Leather=1),
     ),
-    develop(
+    fresh_table(
         "rain",
         "How much it rains in Innsbruck in three days",
         item="crch::RainIbk",
@@ -192,7 +192,7 @@ DATASETS = [
         reason="What the forecasts say together, and how far they disagree; rain counts by its root.",
         similarity=lambda: near("mean spread"),
     ),
-    develop(
+    fresh_table(
         "baseball",
         "Where a baseball player stands",
         item="openintro::mlb_players_18",
@@ -208,7 +208,7 @@ DATASETS = [
         reason="Pitchers hardly bat and hit little; outfielders steal bases, catchers do not. Counts by ratios.",
         similarity=lambda: near("AB AVG stolen_bases triples"),
     ),
-    develop(
+    fresh_table(
         "telephone",
         "Which telephone customer leaves",
         item="modeldata::mlc_churn",

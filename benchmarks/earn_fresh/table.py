@@ -1,4 +1,4 @@
-"""How an entry of the development tables becomes a data set of the benchmark's kind."""
+"""How an entry of the fresh tables becomes a data set of the benchmark's kind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from earn_data.dataset import Dataset, Raw, from_table, near_in, read_r
 Rows = Callable[[pd.DataFrame], Any]
 
 
-def develop(
+def fresh_table(
     name: str,
     title: str,
     *,

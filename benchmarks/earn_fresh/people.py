@@ -4,13 +4,13 @@ import numpy as np
 
 from earn_data.dataset import alike_in
 
-from .table import cut, develop, near
+from .table import cut, fresh_table, near
 
 SOUTH = ["Alabama", "Arkansas", "Florida", "Georgia", "Kentucky", "Louisiana", "Mississippi", "North Carolina"]
 SOUTH += ["Oklahoma", "South Carolina", "Tennessee", "Texas", "Virginia", "West Virginia"]
 
 DATASETS = [
-    develop(
+    fresh_table(
         "arrests",
         "Who is released after an arrest for marijuana",
         item="carData::Arrests",
@@ -21,7 +21,7 @@ DATASETS = [
         reason="The police look up a name in their records first; a job and citizenship make release likely.",
         similarity=lambda: alike_in(checks=3, employed=2, citizen=1, age=1),
     ),
-    develop(
+    fresh_table(
         "mortgages",
         "Whether a mortgage is denied",
         item="AER::HMDA",
@@ -33,7 +33,7 @@ DATASETS = [
         "share of income, and the loan as a share of the value.",
         similarity=lambda: alike_in(phist=2, insurance=2, chist=2, pirat=2, lvrat=2),
     ),
-    develop(
+    fresh_table(
         "mothers",
         "Which Swiss wife has a job",
         item="AER::SwissLabor",
@@ -44,7 +44,7 @@ DATASETS = [
         reason="Small children keep mothers at home; then age and the other income of the family, then schooling.",
         similarity=lambda: alike_in(youngkids=3, age=2, income=2, education=1),
     ),
-    develop(
+    fresh_table(
         "college",
         "How far a pupil gets in education",
         item="AER::CollegeDistance",
@@ -55,7 +55,7 @@ DATASETS = [
         reason="Test score first, then whether the parents went to college and have money.",
         similarity=lambda: alike_in(score=3, fcollege=1, mcollege=1, income=1),
     ),
-    develop(
+    fresh_table(
         "britain",
         "Which party a British voter chose in 1997",
         item="carData::BEPS",
@@ -66,7 +66,7 @@ DATASETS = [
         reason="What people think of the three leaders says whom they vote for; Europe divided the parties most.",
         similarity=lambda: near("Blair Hague Kennedy Europe"),
     ),
-    develop(
+    fresh_table(
         "election",
         "Who voted for Trump in 2016",
         item="stevedata::TV16",
@@ -78,7 +78,7 @@ DATASETS = [
         reason="Party and ideology say most, then race and whether one is born again.",
         similarity=lambda: alike_in(pid7na=3, ideo=2, racef=1, bornagain=1),
     ),
-    develop(
+    fresh_table(
         "wages",
         "How much a man earns",
         item="ISLR::Wage",
@@ -89,7 +89,7 @@ DATASETS = [
         reason="Wages follow schooling and age; a job with health insurance is a better job; married men earn more.",
         similarity=lambda: alike_in(education=3, age=2, health_ins=2, maritl=1),
     ),
-    develop(
+    fresh_table(
         "attrition",
         "Which employee quits",
         item="modeldata::attrition",
@@ -105,7 +105,7 @@ DATASETS = [
             OverTime=2, MonthlyIncome=2, YearsAtCompany=2, JobSatisfaction=1, StockOptionLevel=1
         ),
     ),
-    develop(
+    fresh_table(
         "developers",
         "What a software developer earns",
         item="modeldata::stackoverflow",
@@ -120,7 +120,7 @@ DATASETS = [
         reason="Experience pays, the first years most (a logarithm); so do large companies; web work pays less.",
         similarity=lambda: alike_in(YearsCodedJob=4, CompanySizeNumber=2, Remote=1, Web_developer=1),
     ),
-    develop(
+    fresh_table(
         "employment",
         "Who has a job, seeks one, or does not",
         item="openintro::acs12",
@@ -132,7 +132,7 @@ DATASETS = [
         reason="Age and disability say who can work, schooling and marriage who does.",
         similarity=lambda: alike_in(age=3, disability=2, edu=1, married=1),
     ),
-    develop(
+    fresh_table(
         "titanic",
         "Who survived the Titanic",
         item="vcdExtra::Titanicp",
@@ -143,7 +143,7 @@ DATASETS = [
         reason="Women and children first; families stayed together.",
         similarity=lambda: alike_in(sex=3, age=2, sibsp=1, parch=1),
     ),
-    develop(
+    fresh_table(
         "mathematics",
         "How well a pupil does in mathematics",
         item="mlmRev::Hsb82",
@@ -154,7 +154,7 @@ DATASETS = [
         reason="The home of the pupil, those of the classmates, and whether of a minority; sex a little.",
         similarity=lambda: alike_in(ses=2, meanses=2, minrty=2, sx=1),
     ),
-    develop(
+    fresh_table(
         "examination",
         "How a London pupil does in the examination at 16",
         item="mlmRev::Exam",
@@ -165,7 +165,7 @@ DATASETS = [
         reason="The reading test at 11 says most, the other marks at intake and the school's average the rest.",
         similarity=lambda: alike_in(standLRT=4, vr=1, schavg=1),
     ),
-    develop(
+    fresh_table(
         "language",
         "How a Dutch pupil does in the language test",
         item="mlmRev::bdf",
@@ -176,7 +176,7 @@ DATASETS = [
         reason="The same test at the start, verbal intelligence, arithmetic at the start, and the home.",
         similarity=lambda: near("langPRET IQ.verb aritPRET ses"),
     ),
-    develop(
+    fresh_table(
         "recidivism",
         "Who is back in prison",
         item="wooldridge::recid",
@@ -188,7 +188,7 @@ DATASETS = [
         reason="Earlier convictions, youth, long sentences, drink and drugs; convictions and years count by ratios.",
         similarity=lambda: alike_in(priors=3, age=2, tserved=2, alcohol=1, drugs=1),
     ),
-    develop(
+    fresh_table(
         "stops",
         "Whether the police stop somebody for traffic or for suspicion",
         item="carData::MplsStops",

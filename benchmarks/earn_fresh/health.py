@@ -4,10 +4,10 @@ import numpy as np
 
 from earn_data.dataset import alike_in
 
-from .table import cut, develop, near
+from .table import cut, fresh_table, near
 
 DATASETS = [
-    develop(
+    fresh_table(
         "doctor",
         "Who saw a doctor in two weeks",
         item="AER::DoctorVisits",
@@ -19,7 +19,7 @@ DATASETS = [
         reason="Days in bed send people to the doctor (the first ones most), then illnesses, then chronic trouble.",
         similarity=lambda: alike_in(reduced=3, illness=2, lchronic=1, health=1),
     ),
-    develop(
+    fresh_table(
         "aids",
         "Which Australian patient with AIDS was alive in 1991",
         item="MASS::Aids2",
@@ -30,7 +30,7 @@ DATASETS = [
         reason="There was hardly a treatment: the time since the diagnosis decides, then age, then how it was caught.",
         similarity=lambda: alike_in(diag=4, age=2, **{"T.categ": 1}),
     ),
-    develop(
+    fresh_table(
         "prenatal",
         "Whether a mother in Guatemala had modern care before birth",
         item="mlmRev::guPrenat",
@@ -43,7 +43,7 @@ DATASETS = [
         reason="Schooling of both parents, his work, how far the clinic is (by ratios), and the comfort of the house.",
         similarity=lambda: alike_in(momEd=2, husEd=1, husEmpl=1, ssDist=2, toilet=1, TV=1),
     ),
-    develop(
+    fresh_table(
         "births",
         "Which child is born too light",
         item="Stat2Data::NCbirths",
@@ -54,7 +54,7 @@ DATASETS = [
         reason="The weeks of pregnancy decide, then twins, then what the mother gained and whether she smokes.",
         similarity=lambda: alike_in(Weeks=4, Plural=2, Gained=1, Smoke=1),
     ),
-    develop(
+    fresh_table(
         "smokers",
         "Which smoker died within twenty years",
         item="causaldata::nhefs",
@@ -65,7 +65,7 @@ DATASETS = [
         reason="Age first; then how long and how much one smoked, and the blood pressure.",
         similarity=lambda: alike_in(age=3, smokeyrs=1, smokeintensity=1, sbp=1),
     ),
-    develop(
+    fresh_table(
         "chains",
         "Who dies within ten years, from blood",
         item="survival::flchain",
@@ -78,7 +78,7 @@ DATASETS = [
         reason="Age first, then the free light chains and the kidneys, which count by ratios.",
         similarity=lambda: near("age kappa lambda creatinine"),
     ),
-    develop(
+    fresh_table(
         "wilms",
         "Whether a child's kidney tumour comes back",
         item="survival::nwtco",
@@ -90,7 +90,7 @@ DATASETS = [
         reason="Unfavourable tissue is the worst sign, the stage the second; age counts by ratios.",
         similarity=lambda: alike_in(histol=3, stage=2, age=1),
     ),
-    develop(
+    fresh_table(
         "gammopathy",
         "Which patient with a gammopathy lives eight years",
         item="survival::mgus2",
@@ -103,7 +103,7 @@ DATASETS = [
         reason="Age first, then anaemia and the kidneys, then the size of the abnormal protein.",
         similarity=lambda: alike_in(age=3, hgb=2, creat=1, mspike=1),
     ),
-    develop(
+    fresh_table(
         "teenagers",
         "Whether a pupil is a boy or a girl",
         item="openintro::yrbss",
@@ -117,7 +117,7 @@ DATASETS = [
         reason="Boys are taller and heavier (by ratios), and train more.",
         similarity=lambda: near("height weight strength_training_7d"),
     ),
-    develop(
+    fresh_table(
         "botswana",
         "How many children a woman in Botswana has",
         item="wooldridge::fertil2",

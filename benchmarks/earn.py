@@ -157,9 +157,10 @@ def main() -> None:
     if options.page is None:
         run(options.out, choose(options), options.seeds)
     else:
-        from earn_page import write_page
+        import earn_fresh.page
+        import earn_page
 
-        write_page(options.out, options.page)
+        (earn_fresh.page if options.fresh else earn_page).write_page(options.out, options.page)
 
 
 def choose(options: argparse.Namespace) -> list[Any]:

@@ -81,10 +81,50 @@ def test_page_of_a_results_folder_is_written_with_its_picture(tmp_path):
     assert "Which colour a small patch has" in (docs / "earn_numbers.md").read_text()
 
 
+def test_page_of_fresh_tables_is_written_without_empty_columns(tmp_path):
+    import earn_fresh.page
+
+    results, docs = tmp_path / "results", tmp_path / "docs"
+    results.mkdir()
+    docs.mkdir()
+    write_results(results, "titanic", 60)
+    earn_fresh.page.write_page(results, docs)
+    page = (docs / "earn_fresh.md").read_text()
+    assert page.startswith("# 1 fresh tables\n")
+    assert "surely behind in 4: titanic" in page
+    assert "unseen kinds" not in page
+
+
+def test_fresh_tables__names__are_in_no_other_benchmark():
+    from earn_data import DATASETS
+    from earn_fresh import DATASETS as FRESH
+
+    assert len(FRESH) == 41
+    assert not set(FRESH) & set(DATASETS)
+    assert not {each.source for each in FRESH.values()} & {each.source for each in DATASETS.values()}
+
+
+def test_oracle__parts_differ_by_chance_alone__is_behind_by_chance_alone(tmp_path):
+    import earn_page
+
+    rng, rows = np.random.default_rng(0), []
+    truth = ["ab"[i % 2] for i in range(CASES)]
+    for contender in ("logistic", "plain", "stage 1", "paper", "auto"):
+        right = (rng.random(CASES) < (0.5 if contender == "auto" else 0.8)).astype(int).tolist()
+        told = {"truth": truth, "right": right, "confidence": right, "level": right}
+        row = {"data": "heart", "seed": 0, "contender": contender, "fit": 1.0, "believed": "global"}
+        rows.append({**row, "test": told, "shifted": told})
+    (tmp_path / "heart-0.json").write_text(json.dumps(rows))
+    auto, oracle, judged = earn_page.against_oracle(earn_page.Results(tmp_path))
+    assert judged == 2 * 2 * earn_page.HALVES
+    assert auto == judged  # it is worse by 30 points
+    assert oracle < judged // 2
+
+
 def test_photographs_without_a_folder_are_left_out_with_a_line(capsys):
     import earn
 
-    options = SimpleNamespace(only=["heart", "leaves", "acne"], leaves=None, acne=None, networks=None)
+    options = SimpleNamespace(fresh=False, only=["heart", "leaves", "acne"], leaves=None, acne=None, networks=None)
     assert [data.name for data in earn.choose(options)] == ["heart"]
     assert (
         "leaves is left out: generated images say nothing about real ones; give --leaves FOLDER"
@@ -95,7 +135,7 @@ def test_photographs_without_a_folder_are_left_out_with_a_line(capsys):
 def test_unknown_data_set_is_refused_with_the_names_there_are():
     import earn
 
-    options = SimpleNamespace(only=["hart"], leaves=None, acne=None, networks=None)
+    options = SimpleNamespace(fresh=False, only=["hart"], leaves=None, acne=None, networks=None)
     with pytest.raises(SystemExit, match="no data set 'hart'; the data sets are heart, "):
         earn.choose(options)
 

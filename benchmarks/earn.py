@@ -94,10 +94,11 @@ def measure(data: Any, seed: int) -> Iterator[dict[str, Any]]:
             for part, levels in find_levels(make(), split, seed, chances).items():
                 row[part]["level"] = levels.tolist()
         if split.X_unseen is not None:
-            strange = {}
+            row["strangeness"], row["doubt"] = {}, {}
             for part, X in {"test": split.X_test, "unseen": split.X_unseen}.items():
-                strange[part] = np.round(strangeness(model, X, model.predict_proba(X)), 5).tolist()
-            row["strangeness"] = strange
+                P = model.predict_proba(X)
+                row["strangeness"][part] = np.round(strangeness(model, X, P), 5).tolist()
+                row["doubt"][part] = np.round(1 - P.max(axis=1), 5).tolist()
         if contender.startswith("auto"):
             row["balance"] = model.answer_.balance_
             row["believed"], row["scores"] = model.answer_.believed_, model.answer_.scores_

@@ -236,13 +236,16 @@ class Record:
         self.cpu: list[float] = []
         self.looked: list[float] = []  # seconds of one core for a clean image
 
-    def show(self, title: str) -> None:
-        print(f"{title}: taught in {np.median(self.seconds):.0f} s ({np.median(self.cpu):.0f} s of one core)")
+    def __str__(self) -> str:
+        lines = [f"taught in {np.median(self.seconds):.0f} s ({np.median(self.cpu):.0f} s of one core)"]
         if self.clean.shares:
             speed = 1 / np.mean(self.looked)
-            print(f"  clean: {self.clean}, {len(self.clean.shares)} images, {speed:.1f} images per second of one core")
+            lines += [
+                f"clean: {self.clean}, {len(self.clean.shares)} images, {speed:.1f} images per second of one core"
+            ]
         if self.hurt.shares:
-            print(f"  severity 3: {self.hurt}, {len(self.hurt.shares)} images", flush=True)
+            lines += [f"severity 3: {self.hurt}, {len(self.hurt.shares)} images"]
+        return "\n  ".join(lines)
 
 
 def paint_as(regime: str, outlines: list, train: np.ndarray, key: list[int]) -> tuple[np.ndarray, list]:
@@ -267,9 +270,8 @@ def compare(args: argparse.Namespace) -> None:
     peers = args.command == "peers"
     contenders = args.only or (PEERS if peers else CONTENDERS)
     for regime in ("strokes", "outlines") if peers else (args.command,):
-        records = compare_in(regime, contenders, args)
-        for name, record in records.items():
-            record.show(f"{regime}, {name}")
+        for name, record in compare_in(regime, contenders, args).items():
+            print(f"{regime}, {name}: {record}", flush=True)
 
 
 def compare_in(regime: str, contenders: Iterable[str], args: argparse.Namespace) -> dict[str, Record]:
@@ -293,7 +295,7 @@ def compare_in(regime: str, contenders: Iterable[str], args: argparse.Namespace)
                     record.clean.add(found, outlines[i])
                 for i, seen in hurt:
                     record.hurt.add(see(seen), outlines[i])
-                print(f"{regime}, fold {k}, {name}: done", file=sys.stderr, flush=True)
+                print(f"{regime}, {name}, {k + 1} of {args.folds} folds: {record}", file=sys.stderr, flush=True)
     return records
 
 

@@ -2,6 +2,7 @@
 
     python benchmarks/taught_regions.py outlines               # taught by all outlines of two thirds of the leaves
     python benchmarks/taught_regions.py strokes                # taught by strokes on ten leaves
+    python benchmarks/taught_regions.py peers --every 4        # both, clean and at severity 3, all contenders
     python benchmarks/taught_regions.py strokes --folds 1 --conditions severity --corrupted 4
     python benchmarks/taught_regions.py grades                 # grades of leaves by strokes on ten of them
     python benchmarks/taught_regions.py trust                  # whether trust ranks the errors of the affected share
@@ -9,14 +10,16 @@
 Coffee leaves with an expert's outlines (Esgario, Krohling and Ventura, MIT) are looked for beside the repository, in
 ../shared/data/leaf_masks; --data names another place. Three folds over leaves, the same as in leaf_features.py. Strokes
 are drawn from the outlines: on ten leaves of the training folds that are affected (at least 0.5 % of the picture),
-three strokes per region, 60 pixels long and 5 wide, cut off where the region ends. All contenders get the same ones.
+three strokes per region, 60 pixels long and 5 wide, cut off where the region ends. All contenders get the same ones,
+and are judged on the same images. Each of 18 corruptions is shown on other leaves of the fold.
 
 scikit-image: `multiscale_basic_features(intensity=True, edges=False, texture=True, sigma_min=1, sigma_max=16)` and a
-forest of 50 trees of depth 10 with max_samples=0.05, as in the documentation of trainable segmentation. ilastik: its
-features (Gaussian, Laplacian of Gaussian, gradient magnitude, difference of Gaussians, eigenvalues of structure tensor
-and Hessian matrix at sigma 0.7, 1, 1.6, 3.5, 5 and 10; Gaussian at 0.3 too) of each colour channel, computed with scipy
-and scikit-image, and a forest of 100 trees, its default. All outlined pixels do not fit into memory, so both
-forests get 500 pixels of each image, drawn at random.
+forest of 50 trees of depth 10 with max_samples=0.05, as in the documentation of trainable segmentation. ilastik: all
+features its dialog offers (Gaussian, Laplacian of Gaussian, gradient magnitude, difference of Gaussians, eigenvalues of
+structure tensor and Hessian matrix at sigma 0.7, 1, 1.6, 3.5, 5 and 10; at 0.3 Gaussian alone) of each colour channel,
+and a forest of 100 trees, its default. ilastik itself is not run: its features are computed here with OpenCV, and the
+forest is scikit-learn's. All outlined pixels do not fit into memory, so both forests get 500 pixels of each image,
+drawn at random.
 
 grades: severity 0 to 4 of the 201 test leaves, cropped (../shared/data/leaf). Ten of the 1,397 training leaves are
 painted by strokes: two of each disease that are clearly ill (severity 2 and more), and two sound ones. "and grades":
@@ -32,8 +35,9 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -41,15 +45,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import cv2
 import numpy as np
-from scipy import ndimage
 from scipy.stats import spearmanr
-from skimage.feature import (
-    hessian_matrix,
-    hessian_matrix_eigvals,
-    multiscale_basic_features,
-    structure_tensor,
-    structure_tensor_eigenvalues,
-)
+from skimage.feature import multiscale_basic_features
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import train_test_split
@@ -75,6 +73,8 @@ TRUSTED = ("gaussian_noise", "defocus_blur", "fog", "contrast", "jpeg_compressio
 GRADED = 300  # training leaves that are not painted, whose grade tells their affected share
 SHARES = {0: (0, 0.001), 1: (0.001, 0.05), 2: (0.05, 0.1), 3: (0.1, 0.15), 4: (0.15, 0.6)}  # by severity
 SIGMAS = (0.7, 1.0, 1.6, 3.5, 5.0, 10.0)
+REACH = 3.5  # half of a filter, in sigmas
+PEERS = ("TaughtRegions", "scikit-image", "ilastik's features")
 
 See = Callable[[np.ndarray], np.ndarray]  # from an image to the number of the region of each pixel
 
@@ -111,43 +111,82 @@ def taught(images: list, paintings: list, **options: int) -> See:
 
 
 def basic_features(image: np.ndarray) -> np.ndarray:
-    return multiscale_basic_features(
+    """scikit-image's features: pixels x features."""
+    found = multiscale_basic_features(
         image, intensity=True, edges=False, texture=True, sigma_min=1, sigma_max=16, channel_axis=-1
     )
+    return found.reshape(-1, found.shape[2])
+
+
+def gaussians(sigma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A Gaussian and its first and second derivative, exact for a constant, a ramp and a parabola."""
+    x = np.arange(-np.ceil(REACH * sigma), np.ceil(REACH * sigma) + 1)
+    smooth = np.exp(-(x**2) / (2 * sigma**2))
+    smooth /= smooth.sum()
+    slope = x * smooth / (x**2 @ smooth)
+    bend = (x**2 / sigma**2 - 1) * smooth
+    bend -= bend.mean()
+    bend *= 2 / (x**2 @ bend)
+    return smooth.astype(np.float32), slope.astype(np.float32), bend.astype(np.float32)
+
+
+def convolve(plane: np.ndarray, across: np.ndarray, down: np.ndarray) -> np.ndarray:
+    return cv2.sepFilter2D(plane, cv2.CV_32F, across, down, borderType=cv2.BORDER_REFLECT)
+
+
+def blur(plane: np.ndarray, sigma: float) -> np.ndarray:
+    smooth, _, _ = gaussians(sigma)
+    return convolve(plane, smooth, smooth)
+
+
+def eigenvalues(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the matrices ((a, b), (b, c)), the larger ones first."""
+    half = np.float32(0.5)
+    mean, apart = (a + c) * half, cv2.magnitude((a - c) * half, b)
+    return mean + apart, mean - apart
+
+
+def ilastik_planes(plane: np.ndarray, sigma: float) -> Iterator[np.ndarray]:
+    """ilastik's features of one colour channel at one scale."""
+    g, slope, bend = gaussians(sigma)
+    smooth, x, y = convolve(plane, g, g), convolve(plane, slope, g), convolve(plane, g, slope)
+    xx, xy, yy = convolve(plane, bend, g), convolve(plane, slope, slope), convolve(plane, g, bend)
+    yield smooth
+    yield xx + yy
+    yield cv2.magnitude(x, y)
+    yield smooth - blur(plane, 0.66 * sigma)
+    yield from eigenvalues(*(blur(product, 0.5 * sigma) for product in (x * x, x * y, y * y)))
+    yield from eigenvalues(xx, xy, yy)
 
 
 def ilastik_features(image: np.ndarray) -> np.ndarray:
-    parts = []
+    """ilastik's features: pixels x features, in an order in memory that is the faster one for a forest."""
+    found = np.empty((3 * (1 + 8 * len(SIGMAS)), image.shape[0] * image.shape[1]), dtype=np.float32)
+    rows = iter(found)
     for channel in np.moveaxis(image.astype(np.float32), 2, 0):
-        parts.append(ndimage.gaussian_filter(channel, 0.3))
+        plane = np.ascontiguousarray(channel)
+        next(rows)[:] = blur(plane, 0.3).ravel()
         for sigma in SIGMAS:
-            smooth = ndimage.gaussian_filter(channel, sigma)
-            parts += [smooth, ndimage.gaussian_laplace(channel, sigma)]
-            parts += [ndimage.gaussian_gradient_magnitude(channel, sigma)]
-            parts += [smooth - ndimage.gaussian_filter(channel, 0.66 * sigma)]
-            tensor = structure_tensor(smooth, sigma=0.5 * sigma)
-            parts += [*structure_tensor_eigenvalues(tensor)]
-            parts += [*hessian_matrix_eigvals(hessian_matrix(channel, sigma, use_gaussian_derivatives=False))]
-    return np.stack(parts, axis=2).astype(np.float32)
+            for feature in ilastik_planes(plane, sigma):
+                next(rows)[:] = feature.ravel()
+    return found.T
 
 
 def forest_on(features: Callable[[np.ndarray], np.ndarray], forest: RandomForestClassifier) -> Callable:
     def teach(images: list, paintings: list) -> See:
-        rng = np.random.default_rng(0)
+        rng, model = np.random.default_rng(0), clone(forest)
         rows, kinds = [], []
         for image, painting in zip(images, paintings, strict=True):
             places = np.flatnonzero(painting)
             if (painting > 0).all():
                 places = rng.choice(places, PER_IMAGE, replace=False)
-                forest.set_params(max_samples=None)  # there are few of them already
-            found = features(image)
-            rows.append(found.reshape(painting.size, -1)[places])
+                model.set_params(max_samples=None)  # there are few of them already
+            rows.append(features(image)[places])
             kinds.append(painting.ravel()[places])
-        forest.fit(np.concatenate(rows), np.concatenate(kinds))
+        model.fit(np.concatenate(rows), np.concatenate(kinds))
 
         def see(image: np.ndarray) -> np.ndarray:
-            found = features(image)
-            return forest.predict(found.reshape(-1, found.shape[2])).reshape(image.shape[:2])
+            return model.predict(features(image)).reshape(image.shape[:2])
 
         return see
 
@@ -188,41 +227,76 @@ class Agreement:
         return f"leaf IoU {leaf:.3f}, symptom IoU {symptom:.3f}, Spearman {rank:.3f}, share off by {away:.2f} points"
 
 
+class Record:
+    """What one contender did in one regime, over all folds."""
+
+    def __init__(self) -> None:
+        self.clean, self.hurt = Agreement(), Agreement()
+        self.seconds: list[float] = []  # to teach
+        self.cpu: list[float] = []
+        self.looked: list[float] = []  # seconds of one core for a clean image
+
+    def __str__(self) -> str:
+        lines = [f"taught in {np.median(self.seconds):.0f} s ({np.median(self.cpu):.0f} s of one core)"]
+        if self.clean.shares:
+            speed = 1 / np.mean(self.looked)
+            lines += [
+                f"clean: {self.clean}, {len(self.clean.shares)} images, {speed:.1f} images per second of one core"
+            ]
+        if self.hurt.shares:
+            lines += [f"severity 3: {self.hurt}, {len(self.hurt.shares)} images"]
+        return "\n  ".join(lines)
+
+
+def paint_as(regime: str, outlines: list, train: np.ndarray, key: list[int]) -> tuple[np.ndarray, list]:
+    """Which leaves teach, and their paintings."""
+    if regime == "outlines":
+        return train, [outlines[i] for i in train]
+    rng = np.random.default_rng(key)
+    affected = [i for i in train if np.mean(outlines[i] == 3) > AFFECTED]
+    chosen = rng.choice(affected, TEN, replace=False)
+    return chosen, [draw_strokes(outlines[i], rng) for i in chosen]
+
+
+def corrupted(images: list, test: np.ndarray, each: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Number and look of leaves at severity 3: `each` of them in each of 18 ways, the next ones for the next way."""
+    order = np.resize(test, each * len(SETS["paper18"])).reshape(-1, each)
+    for corruption, some in zip(SETS["paper18"], order, strict=True):
+        for i in some:
+            yield i, corrupt(images[i], corruption, 3, key=str(i))
+
+
 def compare(args: argparse.Namespace) -> None:
+    peers = args.command == "peers"
+    contenders = args.only or (PEERS if peers else CONTENDERS)
+    for regime in ("strokes", "outlines") if peers else (args.command,):
+        for name, record in compare_in(regime, contenders, args).items():
+            print(f"{regime}, {name}: {record}", flush=True)
+
+
+def compare_in(regime: str, contenders: Iterable[str], args: argparse.Namespace) -> dict[str, Record]:
     images, outlines = read_paintings(args.data / "leaf_masks", REGIONS)
     images = list(images)
-    fold = folds_of(len(images))
-    for name in args.only or CONTENDERS:
-        clean, hurt, seconds, cpu, looked = Agreement(), Agreement(), [], [], []
-        for k in range(args.folds):
-            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)[:: args.every]
-            for draw in range(args.draws if args.command == "strokes" else 1):
-                chosen, paintings = train, [outlines[i] for i in train]
-                if args.command == "strokes":
-                    rng = np.random.default_rng([k, draw])
-                    affected = [i for i in train if np.mean(outlines[i] == 3) > AFFECTED]
-                    chosen = rng.choice(affected, TEN, replace=False)
-                    paintings = [draw_strokes(outlines[i], rng) for i in chosen]
+    fold, records = folds_of(len(images)), {name: Record() for name in contenders}
+    for k in range(args.folds):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)[:: args.every]
+        hurt = list(corrupted(images, test, args.corrupted)) if args.conditions != "clean" else []
+        for draw in range(args.draws if regime == "strokes" else 1):
+            chosen, paintings = paint_as(regime, outlines, train, [k, draw])
+            for name, record in records.items():
                 start, busy = time.perf_counter(), time.process_time()
                 see = CONTENDERS[name]([images[i] for i in chosen], paintings)
-                seconds.append(time.perf_counter() - start)
-                cpu.append(time.process_time() - busy)
-                busy = time.process_time()
+                record.seconds.append(time.perf_counter() - start)
+                record.cpu.append(time.process_time() - busy)
                 for i in test if args.conditions != "severity" else []:
-                    clean.add(see(images[i]), outlines[i])
-                looked.append((time.process_time() - busy) / max(1, len(test)))
-                if args.conditions != "clean":
-                    for corruption in SETS["paper18"]:
-                        for i in test[: args.corrupted]:
-                            seen = corrupt(images[i], corruption, 3, key=str(i))
-                            hurt.add(see(seen), outlines[i])
-        print(f"{args.command}, {name}: taught in {np.median(seconds):.0f} s ({np.median(cpu):.0f} s of one core)")
-        if clean.shares:
-            print(
-                f"  clean: {clean}, {len(clean.shares)} images, {1 / np.mean(looked):.1f} images per second of one core"
-            )
-        if hurt.shares:
-            print(f"  severity 3: {hurt}, {len(hurt.shares)} images", flush=True)
+                    busy = time.process_time()
+                    found = see(images[i])
+                    record.looked.append(time.process_time() - busy)
+                    record.clean.add(found, outlines[i])
+                for i, seen in hurt:
+                    record.hurt.add(see(seen), outlines[i])
+                print(f"{regime}, {name}, {k + 1} of {args.folds} folds: {record}", file=sys.stderr, flush=True)
+    return records
 
 
 def rank_errors(args: argparse.Namespace) -> None:
@@ -337,16 +411,18 @@ def show(name: str, model: object, conditions: list, truth: np.ndarray) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["outlines", "strokes", "trust", "grades"])
+    parser.add_argument("command", choices=["outlines", "strokes", "peers", "trust", "grades"])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared/data")
     parser.add_argument("--only", nargs="*", choices=list(CONTENDERS))
     parser.add_argument("--folds", type=int, default=FOLDS)
     parser.add_argument("--draws", type=int, default=1, help="of ten leaves and their strokes, in each fold")
     parser.add_argument("--every", type=int, default=1, help="judge every so many of the leaves of a fold")
-    parser.add_argument("--conditions", choices=["clean", "severity", "both"], default="clean")
+    parser.add_argument("--conditions", choices=["clean", "severity", "both"], help="both for peers, else clean")
     parser.add_argument("--corrupted", type=int, default=4, help="leaves of a fold that are corrupted, in 18 ways each")
     parser.add_argument("--seed", type=int, default=0, help="of the leaves that are painted, for grades")
     args = parser.parse_args()
+    cv2.setNumThreads(1)
+    args.conditions = args.conditions or ("both" if args.command == "peers" else "clean")
     {"trust": rank_errors, "grades": grade}.get(args.command, compare)(args)
 
 

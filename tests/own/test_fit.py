@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import memclf
 from memclf.cli import app
 from memclf.own import fit_data
+from memclf.vision.features import ColourOf, Measurements, TaughtRegions, write_spec
 
 
 def run(*arguments):
@@ -117,6 +118,21 @@ def test_fit__spec_of_measurements__is_what_cases_are_compared_by(pictures, tmp_
     assert [type(each).__name__ for each in clf.similarity_.features.measurements] == ["ColourOf"]
 
 
+def test_fit__spec_of_taught_regions__measures_those_of_the_folder(pictures, tmp_path):
+    image, painting = np.full((48, 64, 3), 220, dtype=np.uint8), np.zeros((48, 64), dtype=np.uint8)
+    image[12:36, 16:48] = (170, 80, 80)
+    painting[2:8, 4:60], painting[16:32, 20:44] = 1, 2
+    taught = TaughtRegions(["ground", "square"], showings=20).fit([image], [painting])
+    memclf.save(taught, tmp_path / "taught")
+    write_spec(Measurements([ColourOf("square", regions=taught)]), tmp_path / "look.yaml")
+    options = ("--estimator", "logistic", "--answer", "labels", "--features", tmp_path / "look.yaml")
+    shown = run(pictures, "--out", tmp_path / "m", *options, "--regions", tmp_path / "taught")
+    assert shown.exit_code == 0, shown.output
+    measured = memclf.load(tmp_path / "m").similarity_.features
+    assert measured.names[0] == "square_lightness_low"
+    np.testing.assert_array_equal(measured.measurements[0].regions.transform([image]), taught.transform([image]))
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -125,6 +141,7 @@ def test_fit__spec_of_measurements__is_what_cases_are_compared_by(pictures, tmp_
         (("--target", "outcome", "--answer", "guess"), 2, "--answer must be one of"),
         (("--target", "outcome", "--similarity", "gowr"), 2, "did you mean gower?"),
         (("--target", "outcome", "--features", "look.yaml"), 2, "--features names measurements of images, but"),
+        (("--target", "outcome", "--regions", "taught"), 2, "--regions finds what a SPEC measures; give the SPEC too"),
         (("--target", "outcome", "--unknown-rate", "2"), 2, "unknown-rate"),
         (("--target", "outcome", "--report", "nowhere/page.html"), 1, "there is no folder"),
     ],

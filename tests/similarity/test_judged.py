@@ -325,6 +325,11 @@ def test_questions__before_any_judgement__name_three_cases_each(X):
     assert len(different) == 23  # two are repeats
 
 
+def test_judge__none_for_one_kind__is_the_same_as_nothing(X):
+    triplets = Expert(X, HIDDEN).triplets(10)
+    assert len(JudgedSimilarity().judge(X, pairs=None, triplets=triplets).judgements_) == 1
+
+
 def test_questions__every_tenth__repeats_an_earlier_one_the_other_way_round(X):
     similarity = JudgedSimilarity().fit(X)
     first = similarity.questions(X, 10)
@@ -397,7 +402,8 @@ def test_consistency__of_few_judgements__says_that_they_are_few(X):
         ({"pairs": [(3, 3, True)]}, r"pairs\[0\] compares case 3 with itself"),
         ({"pairs": [(0, 1, 1.5)]}, r"pairs\[0\] says alike = 1.5; give True, False or a number from 0"),
         ({"pairs": [(0, 1, float("nan"))]}, r"pairs\[0\] says alike = nan"),
-        ({"pairs": [(0, 1)]}, r"pairs must be a list of \(i, j, alike\); got \(0, 1\)"),
+        ({"pairs": [(0, 1)]}, r"pairs must be a list of \(i, j, alike\), where .* 0 to 1; got \(0, 1\)"),
+        ({"pairs": [(0, 1, "alike")]}, r"where alike is True, False or a number from 0 to 1; got \(0, 1, 'alike'\)"),
         ({"triplets": [(0, 1, 2), (0, 1, 2, 3)]}, r"triplets must be a list of \(i, j, k\): .*; got \(0, 1, 2, 3\)"),
         ({"triplets": [("a", "b", "c")]}, r"triplets must be a list .*; got \('a', 'b', 'c'\)"),
         ({"triplets": (0, 1, 2)}, r"triplets must be a list of \(i, j, k\).*; got 0"),
@@ -443,7 +449,7 @@ def test_judge__answers_by_coin__warns_and_keeps_equal_weights(X):
     assert similarity.weights_.tolist() == [1] * 5
 
 
-@pytest.mark.parametrize("n", [0, -3])
+@pytest.mark.parametrize("n", [0, -3, 2.5])
 def test_questions__wrong_number_or_too_few_cases__says_so(X, n):
     similarity = JudgedSimilarity().fit(X)
     with pytest.raises(ValueError, match=f"n must be the number of questions, 1 or more; got {n}"):

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memclf.cli.cluster import CLUSTER_HELP, WORKERS_HELP, open_cluster
+from memclf.cli.load_model import Regions, load_regions
 from memclf.cli.output import as_line, as_markup, exit_on_error, fail
 from memclf.exceptions import OptionError
 
@@ -40,6 +41,7 @@ def fit(
     features: Annotated[
         Path | None, typer.Option(help="For images: a SPEC that names what to measure, a YAML file (docs/measure.md).")
     ] = None,
+    regions: Regions = None,
     similarity: Annotated[
         str | None,
         typer.Option(
@@ -96,18 +98,25 @@ def fit(
 
         if answer not in RULES:
             fail(f"--answer must be one of {', '.join(RULES)}; got {answer!r}", code=2)
+        if regions is not None and features is None:
+            fail("--regions finds what a SPEC measures; give the SPEC too: --features SPEC", code=2)
         if report is not None:
             _check_report(report)
         try:
             from memclf.own import fit_data
 
+            measured: Any = features
+            if features is not None and regions is not None:
+                from memclf.vision.features import read_spec
+
+                measured = read_spec(features, regions=load_regions(regions))
             with open_cluster(cluster, workers):
                 found = fit_data(
                     data,
                     out,
                     target=target,
                     groups=groups,
-                    features=features,
+                    features=measured,
                     similarity=similarity,
                     estimator=estimator,
                     answer=answer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ Target = Annotated[
 Trusted = Annotated[
     list[str] | None, typer.Option(help="A type or function that loading may use, as mylab.alike; repeat it.")
 ]
+Regions = Annotated[
+    Path | None, typer.Option(help="A folder with taught regions, written by memclf.save, that the SPEC measures.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document; tables go to standard error.")]
 
 
@@ -35,3 +38,16 @@ def load_classifier(folder: Path, trusted: list[str] | None = None, subject: str
     if not isinstance(clf, MemoryClassifier):
         raise ValueError(f"{subject} a memory classifier; {folder} holds a {type(clf).__name__}")
     return clf
+
+
+def load_regions(folder: Path | None) -> Any:
+    """Taught regions from a model folder, None if none is given."""
+    if folder is None:
+        return None
+    from memclf.persist import load
+    from memclf.vision.features import ImageFeatures
+
+    found = load(folder)
+    if not isinstance(found, ImageFeatures):
+        raise ValueError(f"{folder} holds a {type(found).__name__}; --regions takes taught regions")
+    return found

@@ -10,7 +10,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from memclf.cli.load_model import AsJson, Target
+from memclf.cli.load_model import AsJson, Regions, Target, load_regions
 from memclf.cli.output import (
     as_line,
     as_markup,
@@ -36,10 +36,7 @@ def measure(
         typer.Argument(help="A folder with one subfolder of images per class, or a .csv file that lists images."),
     ] = None,
     features: Annotated[Path | None, typer.Option(help="The SPEC: a YAML file that names measurements.")] = None,
-    regions: Annotated[
-        Path | None,
-        typer.Option(help="A folder with taught regions, written by memclf.save, that the SPEC measures."),
-    ] = None,
+    regions: Regions = None,
     report: Annotated[Path | None, typer.Option(help="Write a page into this HTML file.")] = None,
     as_json: AsJson = False,
     path: Annotated[
@@ -87,7 +84,7 @@ def measure(
                 require(package)
         if not folder.exists():
             raise ValueError(f"there is no file or folder {folder}")
-        made = read_spec(features, regions=_load_regions(regions)).set_params(n_jobs=workers)
+        made = read_spec(features, regions=load_regions(regions)).set_params(n_jobs=workers)
         images, labels = read_images(folder, target, path)
         together = None if groups is None else read_groups(images, groups, folder)
         found = inspect_features(made, images, labels, groups=together, severity=severity, verbose=1)
@@ -97,19 +94,6 @@ def measure(
         if report is not None:
             page = _write_report(found, report, folder, features, made, images, labels)
             typer.echo(f"report: {as_line(page)}", err=as_json)
-
-
-def _load_regions(folder: Path | None) -> Any:
-    """Taught regions from a model folder, None if none is given."""
-    if folder is None:
-        return None
-    from memclf.persist import load
-    from memclf.vision.features import ImageFeatures
-
-    found = load(folder)
-    if not isinstance(found, ImageFeatures):
-        raise ValueError(f"{folder} holds a {type(found).__name__}; --regions takes taught regions")
-    return found
 
 
 def _write_report(

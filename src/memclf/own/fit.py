@@ -115,7 +115,7 @@ def fit_data(
     *,
     target: str | None = None,
     groups: str | None = None,
-    features: str | os.PathLike[str] | None = None,
+    features: Any = None,
     similarity: str | None = None,
     estimator: str | None = None,
     answer: str = "auto",
@@ -135,8 +135,8 @@ def fit_data(
         `memclf.data.read_training`, which also takes `target`, `groups` and `skip_broken`.
     out : path or None
         The model folder. None: the classifier is not saved.
-    features : path or None
-        A SPEC of measurements, for images.
+    features : path, transformer or None
+        A SPEC of measurements, for images, or what `read_spec` made of one.
     similarity, estimator : str or None
         A name of memclf, or module:object of one's own, which is imported. None: what `memclf.own.defaults` says.
     answer : str

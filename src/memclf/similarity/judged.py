@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -136,7 +137,7 @@ class JudgedSimilarity(NumericSimilarity):
         """
         check_is_fitted(self)
         described = self.describe(X)
-        if n < 1:
+        if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n must be the number of questions, 1 or more; got {n!r}")
         if len(described) < 3:
             raise ValueError(f"a question needs three different cases, and X has {len(described)}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,12 @@ import numpy as np
 
 from memclf._numbers import Array
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+ENCODING = "utf-8-sig"  # spreadsheets begin a file with a mark of the encoding
 COLUMNS = ("i", "j", "k", "alike")
 ANY = 2**53  # cases: a file does not know how many there are
 SURE = 1.96  # standard errors to each side of a 95 % interval
@@ -21,7 +28,7 @@ SURE = 1.96  # standard errors to each side of a 95 % interval
 
 def check_pairs(pairs: Any, n: int) -> Array:
     """Rows (i, j, alike) of n cases as numbers; errors name the first wrong one."""
-    rows = _check_rows("pairs", pairs, "(i, j, alike)", n)
+    rows = _check_rows("pairs", pairs, "(i, j, alike), where alike is True, False or a number from 0 to 1", n)
     for number, (i, j, alike) in enumerate(rows.tolist()):
         if i == j:
             raise ValueError(f"pairs[{number}] compares case {int(i)} with itself; give two different cases")
@@ -43,7 +50,7 @@ def check_triplets(triplets: Any, n: int) -> Array:
 
 
 def _check_rows(name: str, given: Any, form: str, n: int) -> Array:
-    entries = list(given)
+    entries = [] if given is None else list(given)
     try:
         rows = np.array([[float(value) for value in entry] for entry in entries], dtype=np.float64)
     except (TypeError, ValueError):
@@ -76,16 +83,17 @@ def read_judgements(path: str | os.PathLike[str]) -> tuple[list[tuple[int, int, 
 
     The columns are i, j, k and alike. A pair has no k, a triplet no alike.
     """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file of judgements {path}; append_judgements makes one")
     pairs: list[tuple[int, int, float]] = []
     triplets: list[tuple[int, int, int]] = []
-    with Path(path).open(newline="", encoding="utf-8") as stream:
+    with Path(path).open(newline="", encoding=ENCODING) as stream:
         reader = csv.DictReader(stream)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(
-                f"{path} begins with the columns {reader.fieldnames}; a file of judgements has {', '.join(COLUMNS)}"
-            )
+        _check_columns(path, reader.fieldnames or ())
         for row in reader:
             try:
+                if row["k"] and row["alike"]:
+                    raise ValueError("both a triplet and a pair")
                 if row["k"]:
                     triplets.append((int(row["i"]), int(row["j"]), int(row["k"])))
                 else:
@@ -101,24 +109,53 @@ def append_judgements(path: str | os.PathLike[str], pairs: Iterable[Any] = (), t
     """Add judgements to a CSV file, which is made if there is none. No earlier line is changed.
 
     The file is replaced as a whole by one with the new lines, so that a process that is killed leaves the old file or
-    the new one, never half a line.
+    the new one, never half a line. Several processes may append at the same time, except on Windows.
     """
     file = Path(path)
-    before = file.read_text(encoding="utf-8") if file.exists() else ",".join(COLUMNS) + "\n"
-    if before and not before.endswith("\n"):
-        before += "\n"
-    lines = [f"{int(i)},{int(j)},,{alike:g}\n" for i, j, alike in check_pairs(pairs, ANY).tolist()]
+    lines = [
+        f"{int(i)},{int(j)},,{repr(alike).removesuffix('.0')}\n" for i, j, alike in check_pairs(pairs, ANY).tolist()
+    ]
     lines += [f"{int(i)},{int(j)},{int(k)},\n" for i, j, k in check_triplets(triplets, ANY).tolist()]
-    handle, part = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    if not file.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {file.parent} for the judgements; make it first")
+    with _only_one(file.parent):
+        before = (file.read_text(encoding=ENCODING) if file.exists() else "") or ",".join(COLUMNS) + "\n"
+        _check_columns(path, next(csv.reader([before.splitlines()[0]]), []))
+        if not before.endswith("\n"):
+            before += "\n"
+        handle, part = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                stream.write(before + "".join(lines))
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, file)
+        except BaseException:
+            Path(part).unlink(missing_ok=True)
+            raise
+
+
+def _check_columns(path: str | os.PathLike[str], found: Iterable[str]) -> None:
+    if tuple(found) != COLUMNS:
+        raise ValueError(f"{path} begins with the columns {list(found)}; a file of judgements has {', '.join(COLUMNS)}")
+
+
+@contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Let one process at a time change the files of a folder; others wait.
+
+    The system ends the lock of a process that is killed. Windows has none on folders, nor have some network drives.
+    """
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(before + "".join(lines))
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(part, file)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,8 @@ def test_read_paintings__what_cannot_be_read__is_named(folder):
         read(legend={"#ff0000": "symptoms"})
     with pytest.raises(ImageError, match="the legend has 'red'; wanted is a whole number or a colour"):
         read(legend={"red": "symptom"})
+    with pytest.raises(ImageError, match="there is no legend .*none.csv; it is a file with lines such as #ff0000,sym"):
+        read(legend=folder / "none.csv")
     (folder / "wrong.csv").write_text("#ff0000;symptom\n")
     with pytest.raises(ImageError, match="has a line '#ff0000;symptom'; wanted are lines such as #ff0000,symptom"):
         read(legend=folder / "wrong.csv")

@@ -191,6 +191,7 @@ def test_paint__shares_that_make_no_sense__are_named(taught):
         ("spot", [(0, 1)], "there is no region 'spot'; they are"),
         ("leaf", [(0, 1)], "'symptom' lies in 'leaf'; give shares of a region in which no other lies"),
         ("symptom", [], "1 images came with 0 ranges of shares"),
+        ("symptom", [0.1], r"shares\[0\] is 0.1; wanted are two numbers from 0 to 1, in order"),
         ("symptom", [(0.5, 0.1)], r"shares\[0\] is \(0.5, 0.1\); wanted are two numbers from 0 to 1, in order"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -209,6 +210,12 @@ def test_suggest__picture_with_something_new__is_named_first_and_where(taught):
 
 
 # ------------------------------------------------------------------------------------------------- as an estimator
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5])
+def test_suggest__number_of_places_that_cannot_be__is_an_error(taught, n):
+    with pytest.raises(ValueError, match=f"n must be the number of places, 1 or more; got {n}"):
+        taught.suggest([drawn_leaf(111)[0]], n=n)
 
 
 def test_what_was_taught_survives_cloning_and_setting_parameters(taught):

@@ -146,6 +146,8 @@ def _read_legend(legend: Any, folder: Path, regions: list[str]) -> dict[str, int
         pairs, source = [(str(value), region) for value, region in legend.items()], "the legend"
     else:
         source = str(legend)
+        if not Path(legend).is_file():
+            raise ImageError(f"there is no legend {source}; it is a file with lines such as #ff0000,symptom")
         with Path(legend).open(newline="", encoding="utf-8") as file:
             rows = [row for row in csv.reader(file) if row]
         if wrong := [row for row in rows if len(row) != 2]:

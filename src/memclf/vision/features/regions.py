@@ -205,6 +205,8 @@ class TaughtRegions(TaughtFeatures):
         A place is worth a stroke if pixels are in doubt there or show colours that were never painted, and if it
         looks unlike the places before it. No picture has more than three.
         """
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n must be the number of places, 1 or more; got {n!r}")
         images = as_images(images)
         found = [
             place
@@ -292,9 +294,9 @@ def _check_shares(region: str, shares: Any, n: int, parents: Mapping[str, str | 
         raise ValueError(f"{inner[0]!r} lies in {region!r}; give shares of a region in which no other lies")
     if len(shares) != n:
         raise ValueError(f"{n} images came with {len(shares)} ranges of shares; wanted is one for each image")
-    for position, (low, high) in enumerate(shares):
-        if not 0 <= low <= high <= 1:
-            raise ValueError(f"shares[{position}] is ({low:g}, {high:g}); wanted are two numbers from 0 to 1, in order")
+    for position, given in enumerate(shares):
+        if np.shape(given) != (2,) or not 0 <= given[0] <= given[1] <= 1:
+            raise ValueError(f"shares[{position}] is {given!r}; wanted are two numbers from 0 to 1, in order")
 
 
 def check_regions(regions: Any) -> dict[str, str | None]:

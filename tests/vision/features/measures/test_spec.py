@@ -215,3 +215,9 @@ def test_write_spec__numbers_that_are_left_out__are_left_out_again(tmp_path):
 def test_read_spec__leave_out_that_cannot_be__is_an_error(tmp_path, text):
     with pytest.raises(SpecError, match=r"leave_out"):
         read_spec(spec(tmp_path, f"measurements:\n  - measure: shape\n{text}\n"))
+
+
+def test_read_spec__leave_out_with_a_typo__names_its_line_and_the_nearest(tmp_path):
+    text = "measurements:\n  - measure: shape\nleave_out:\n  - foreground_area\n  - foreground_solidty\n"
+    with pytest.raises(SpecError, match="line 5: leave_out names 'foreground_solidty'.*mean 'foreground_solidity'"):
+        read_spec(spec(tmp_path, text))

@@ -12,6 +12,7 @@
       - leaf_lightness_low
 
 Everything is checked before anything is measured, and an error names the line, the word and the nearest right one.
+Only which regions a feature finds is known from the first picture; that error names no line.
 """
 
 from __future__ import annotations
@@ -148,11 +149,12 @@ class _Reader:
         if not isinstance(items, yaml.SequenceNode) or not items.value:
             self.fail(line, "measurements must be a list, with '- measure: colour' on a line of its own for each")
         left_out = self.read_left_out(*entries["leave_out"]) if "leave_out" in entries else []
-        made = Measurements([self.read_entry(item) for item in items.value], leave_out=left_out)
+        made = Measurements([self.read_entry(item) for item in items.value], leave_out=[name for _, name in left_out])
         try:
             made._validate_params()
         except (TypeError, ValueError) as error:
-            self.fail(line, str(error))
+            wrong = [at for at, name in left_out if str(error).startswith(f"leave_out names {name!r},")]
+            self.fail(wrong[0] if wrong else line, str(error))
         return made
 
     def read_entry(self, item: Any) -> ImageFeatures:
@@ -195,11 +197,11 @@ class _Reader:
             self.fail(given[named[0]][0] if named else item.start_mark.line, str(error))
         return made
 
-    def read_left_out(self, line: int, node: Any) -> list[str]:
-        """Names of single numbers."""
+    def read_left_out(self, line: int, node: Any) -> list[tuple[int, str]]:
+        """Lines and names of single numbers."""
         if not isinstance(node, yaml.SequenceNode):
             self.fail(line, "leave_out must be a list, with '- name of a number' on a line of its own for each")
-        return [self.word((each.start_mark.line, each), "leave_out")[1] for each in node.value]
+        return [self.word((each.start_mark.line, each), "leave_out") for each in node.value]
 
     def check_choice(self, line: int, kind: type[Measurement], key: str, value: Any) -> None:
         """An option with a fixed list of words has one of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sized
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
@@ -13,6 +14,7 @@ from memclf.cases import containers
 from memclf.cases.adapter import Cases
 from memclf.cases.distinct import content_keys
 from memclf.cases.executors import Executor, find_executor, import_dask
+from memclf.cases.shifts import can_shift_rows, shift_rows
 from memclf.protocols import Delays
 
 SHOWN = 5  # columns that a message names
@@ -25,6 +27,10 @@ class About(NamedTuple):
     columns: tuple[Any, ...] | None  # names in a table, the number in an array, None elsewhere
     infinite: tuple[int, int, float] | None  # first row and column of a number that is not finite, and the number
     keys: Array | None  # one number per case that equal rows share
+
+    def take(self, positions: Array) -> About:
+        """The same about some cases of the chunk, of which all numbers are known to be finite, or need not be."""
+        return About(len(positions), self.columns, None, None if self.keys is None else self.keys[positions])
 
 
 class Chunks:
@@ -40,7 +46,7 @@ class Chunks:
     Attributes
     ----------
     chunks : list
-        Dask's delayed values; chunks without cases are left out.
+        Dask's delayed values, or handles; chunks without cases are left out.
     numbers : list of int
         Their numbers in X, for messages.
     lengths, starts : ndarray
@@ -113,9 +119,43 @@ class Chunks:
         found = containers.stack(self.executor.get(self.pieces(rows[order])))
         return containers.take(found, np.argsort(order, kind="stable"))
 
-    def take(self, rows: Array) -> Cases:
-        """The cases at these rows, in this process."""
-        return Cases.of(self.keep(rows))
+    def take(self, rows: Array) -> Chunks:
+        """The cases at these rows, which must ascend: in chunks that stay where they are."""
+        found = locate(self.starts, rows)
+        places = [i for i, _ in found]
+        delayed = import_dask().delayed(_pick, pure=False)
+        told = [self.told[i].take(positions) for i, positions in found] if self.told else []
+        return self._replaced([delayed(self.chunks[i], positions) for i, positions in found], places, told)
+
+    @property
+    def can_change(self) -> bool:
+        """Whether the cases can be changed mildly: as a collection of images can. Chunks cannot."""
+        return False
+
+    @property
+    def can_shift(self) -> bool:
+        """Whether the cases can be changed strongly; see `Cases.can_shift`."""
+        return can_shift_rows(self.data, len(self))
+
+    def shifted(self, seed: int) -> Chunks:
+        """The same cases, each changed strongly; see `Cases.shifted`.
+
+        What a case gets depends on all others, so one worker changes all of them.
+        """
+        (whole,) = self.executor.start(_shift_pieces, [(self.pieces(np.arange(len(self))), int(seed))])
+        parts = [slice(start, start + n) for start, n in zip(self.starts, self.lengths, strict=True)]
+        changed = self.executor.start(containers.take_slice, [(whole, part) for part in parts])
+        told = [each._replace(keys=None) for each in self.told]  # they were those of the cases as they are
+        return self._replaced(changed, list(range(len(parts))), told)
+
+    def _replaced(self, chunks: list[Any], places: list[int], told: list[About]) -> Chunks:
+        """Other chunks in the places of some of these; `told` is about them."""
+        new = copy.copy(self)
+        new.chunks, new.told = chunks, told
+        new.numbers = [self.numbers[i] for i in places]
+        new.lengths = np.array([each.n for each in told]) if told else self.lengths[places]
+        new.starts = np.cumsum(new.lengths) - new.lengths
+        return new
 
     def piles(self, groups: list[Array]) -> list[list[Any]]:
         """For each group of ascending rows the handles of its cases, each chunk being read once."""
@@ -131,6 +171,13 @@ class Chunks:
             for k, _ in each:
                 piles[k].append(next(pieces))
         return piles
+
+
+def map_parts(work: Callable[[Any, Cases], Any], model: Any, cases: Cases | Chunks) -> list[Any]:
+    """``work(model, cases)`` of cases in memory; of chunks that of each, in their order, computed where they are."""
+    if not isinstance(cases, Chunks):
+        return [work(model, cases)]
+    return cases.executor.get(cases.start(_on_cases, work, model))
 
 
 def is_chunked(X: Any) -> TypeGuard[Any]:
@@ -211,6 +258,14 @@ def _say_columns(columns: tuple[Any, ...] | None) -> str:
         return f"{columns[0]} columns"
     more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
     return f"the columns {', '.join(map(repr, columns[:SHOWN]))}{more}"
+
+
+def _on_cases(work: Callable[[Any, Cases], Any], model: Any, chunk: Any) -> Any:
+    return work(model, Cases.of(as_chunk(chunk)).remembering())
+
+
+def _shift_pieces(pieces: list[Any], seed: int) -> Any:
+    return shift_rows(containers.stack(pieces), seed)
 
 
 def _pick(chunk: Any, positions: Array) -> Any:

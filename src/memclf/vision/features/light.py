@@ -110,8 +110,8 @@ def turn_tints(tints: Sequence[Array], zero: Array, one: Array, room: Array | No
     """Tints as points in a plane with one tint at 0 and another at 1, and their directions.
 
     The tints are two planes, and four planes come out, in `room` if it is given. Adding grey (fog, frost) or scaling
-    the contrast or the saturation of the whole picture does not move a pixel there. The direction, softened near 0, is a
-    pixel's hue against that of `one`.
+    the contrast or the saturation of the whole picture does not move a pixel there. The direction, softened near 0, is
+    a pixel's hue against that of `one`.
     """
     h, w = tints[0].shape
     turned = np.empty((4, h, w), dtype=np.float32) if room is None else room
@@ -120,7 +120,8 @@ def turn_tints(tints: Sequence[Array], zero: Array, one: Array, room: Array | No
     turn = np.array([[u, v, -u * a - v * b], [-v, u, v * a - u * b]]) / (max(length, 0.006) * max(length, 1e-6))
     pairs = cv2.merge(list(tints), dst=buffer("pairs of tints", h, w, 2))
     cv2.split(cv2.transform(pairs, turn, dst=buffer("turned tints", h, w, 2)), list(turned[:2]))
-    soft = cv2.magnitude(turned[0], turned[1], magnitude=buffer("soft", h, w))
+    soft = buffer("soft", h, w)
+    cv2.magnitude(turned[0], turned[1], magnitude=soft)
     soft += np.float32(0.3)
     np.divide(1, soft, out=soft)
     np.multiply(turned[:2], soft, out=turned[2:])

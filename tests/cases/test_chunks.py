@@ -87,6 +87,15 @@ def test_chunks__nan_in_chunk_17__names_chunk_and_row():
         MemorySelector(RBFSimilarity(1.0)).fit(da.from_array(bad, chunks=(5, 3)))
 
 
+def test_chunks__nan_in_a_data_frame__names_chunk_row_and_column():
+    table = pd.DataFrame(X, columns=list("abc"))
+    table.loc[88, ["b", "c"]] = np.nan
+    table.loc[89, "a"] = np.inf
+    frame = dd.from_pandas(table, npartitions=20)
+    with pytest.raises(ValueError, match=r"contains nan in chunk 17, row 3 of the chunk \(row 88 of X\), column 'b'"):
+        MemorySelector(RBFSimilarity(1.0)).fit(frame)
+
+
 def test_chunks__table_with_other_columns__names_chunk_and_columns():
     table = pd.DataFrame(X, columns=list("abc"))
     parts = [table.iloc[:50], table.iloc[50:].rename(columns={"c": "other"})]

@@ -25,7 +25,7 @@ class About(NamedTuple):
 
     n: int
     columns: tuple[Any, ...] | None  # names in a table, the number in an array, None elsewhere
-    infinite: tuple[int, int, float] | None  # first row and column of a number that is not finite, and the number
+    infinite: tuple[int, Any, float] | None  # first row and column of a number that is not finite, and the number
     keys: Array | None  # one number per case that equal rows share
 
     def take(self, positions: Array) -> About:
@@ -94,7 +94,7 @@ class Chunks:
                 row, column, value = told.infinite
                 raise ValueError(
                     f"X contains {value} in chunk {number}, row {row} of the chunk (row {start + row} of X), column "
-                    f"{column}, but all numbers must be finite. {hint}"
+                    f"{column!r}, but all numbers must be finite. {hint}"
                 )
 
     def start(self, work: Callable[..., Any], *shared: Any, own: list[Any] | None = None) -> list[Any]:
@@ -234,12 +234,24 @@ def _look_at(chunk: Any) -> About:
     data = as_chunk(chunk)
     n = containers.count(data)
     if containers.is_table(data):
-        return About(n, tuple(data.columns), None, None)
+        return About(n, tuple(data.columns), _find_infinite_in_table(data), None)
     if not containers.is_rows_of_numbers(data):
         return About(n, None, None, None)
     bad = containers.find_infinite(data)
     infinite = None if bad is None else (*bad, float(data[bad]))
     return About(n, (data.shape[1],), infinite, content_keys(data) if n else np.zeros(0, dtype=np.uint64))
+
+
+def _find_infinite_in_table(table: Any) -> tuple[int, Any, float] | None:
+    """First row, name of the column, and value of a number in a table of pandas that is not finite."""
+    found = []
+    for j, name in enumerate(table.columns):
+        values = np.asarray(table.iloc[:, j])
+        if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
+            row = int(finite.argmin())
+            found.append((row, j, name, float(values[row])))
+    row, _, name, value = min(found, key=lambda each: each[:2], default=(0, 0, None, 0.0))
+    return (row, name, value) if found else None
 
 
 def _check_columns(numbers: list[int], told: list[About]) -> None:

@@ -29,7 +29,7 @@ class About(NamedTuple):
     keys: Array | None  # one number per case that equal rows share
 
     def take(self, positions: Array) -> About:
-        """The same about some cases of the chunk, of which all numbers are known to be finite, or need not be."""
+        """The same about some cases of a chunk whose numbers were checked."""
         return About(len(positions), self.columns, None, None if self.keys is None else self.keys[positions])
 
 
@@ -174,7 +174,7 @@ class Chunks:
 
 
 def map_parts(work: Callable[[Any, Cases], Any], model: Any, cases: Cases | Chunks) -> list[Any]:
-    """``work(model, cases)`` of cases in memory; of chunks that of each, in their order, computed where they are."""
+    """``work(model, cases)``, for cases in chunks that of each chunk, computed where it is."""
     if not isinstance(cases, Chunks):
         return [work(model, cases)]
     return cases.executor.get(cases.start(_on_cases, work, model))
@@ -243,7 +243,7 @@ def _look_at(chunk: Any) -> About:
 
 
 def _find_infinite_in_table(table: Any) -> tuple[int, Any, float] | None:
-    """First row, name of the column, and value of a number in a table of pandas that is not finite."""
+    """Row, name of the column and value of the first number that is not finite."""
     found = []
     for j, name in enumerate(table.columns):
         values = np.asarray(table.iloc[:, j])

@@ -64,7 +64,7 @@ def _connect(kind: Any, address: str) -> Any:
 
 
 def _wait_for_a_word(address: str) -> None:
-    """Raise an error where a program takes connections and says nothing; a scheduler speaks first.
+    """Raise an error where a program takes connections and says nothing, as no scheduler does.
 
     Dask would wait for such a program without end. Everything else that may be wrong is left to Dask.
     """

@@ -38,7 +38,7 @@ def fit_whole_on_chunks(
 
 
 def call_on_rows(chunks: Chunks, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """``work(cases, ...)`` for each call, on one worker each; its first argument are rows, which must ascend."""
+    """``work(cases, ...)`` for each call, which begins with ascending rows, on one worker each."""
     piles = chunks.piles([rows for rows, *_ in calls])
     started = [(work, pile, *arguments) for pile, (_, *arguments) in zip(piles, calls, strict=True)]
     return chunks.executor.get(chunks.executor.start(_call_on_pile, started))

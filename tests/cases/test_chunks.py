@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from memclf import MemorySelector
-from memclf.cases.chunks import Chunks, is_chunked, locate
+from memclf.cases import Cases
+from memclf.cases.chunks import Chunks, is_chunked, locate, map_parts
 from memclf.cases.executors import Here, find_executor
 from memclf.similarity import RBFSimilarity
 
@@ -21,7 +22,36 @@ def test_chunks__array_in_uneven_chunks_of_rows_and_columns__gives_back_its_rows
     rows = np.array([99, 0, 61, 60, 2])
     assert (len(chunks), chunks.starts.tolist()) == (100, [0, 1, 61])
     np.testing.assert_array_equal(chunks.keep(rows), X[rows])
-    np.testing.assert_array_equal(chunks.take(rows).data, X[rows])
+
+
+def test_chunks__some_rows__are_chunks_that_stay_where_they_are():
+    chunks = Chunks(da.from_array(X, chunks=((1, 60, 39), (3,))))
+    rows = np.array([2, 5, 60, 61, 99])
+    some = chunks.take(rows)
+    assert (len(some), some.numbers, some.lengths.tolist()) == (5, [1, 2], [3, 2])
+    np.testing.assert_array_equal(some.keys, chunks.keys[rows])
+    np.testing.assert_array_equal(some.keep(np.array([4, 0, 3])), X[rows[[4, 0, 3]]])
+    np.testing.assert_array_equal(some.take(np.array([1, 4])).keep(np.arange(2)), X[rows[[1, 4]]])
+
+
+def test_chunks__shifted__are_those_of_the_array():
+    chunks = Chunks(da.from_array(X, chunks=(30, 3)))
+    expected = Cases.of(X).shifted(7).data
+    found = chunks.shifted(7)
+    np.testing.assert_array_equal(found.keep(np.arange(100)), expected)
+    np.testing.assert_array_equal(found.take(np.array([3, 95])).keep(np.arange(2)), expected[[3, 95]])
+
+
+@pytest.mark.parametrize(("shape", "can"), [((100, 3), True), ((30, 1), True), ((30, 30), False), ((30, 4, 4), False)])
+def test_chunks__can_shift__as_the_array(shape, can):
+    data = np.random.default_rng(0).normal(size=shape)
+    assert Chunks(da.from_array(data, chunks=(20, *shape[1:]))).can_shift == Cases.of(data).can_shift == can
+
+
+def test_chunks__map_parts__calls_once_for_cases_and_once_per_chunk():
+    chunks = Chunks(da.from_array(X, chunks=(30, 3)))
+    assert map_parts(lambda power, cases: len(cases) ** power, 2, chunks) == [900, 900, 900, 100]
+    assert map_parts(lambda power, cases: len(cases) ** power, 2, Cases.of(X)) == [10_000]
 
 
 def test_chunks__groups_of_rows__each_is_brought_together():
@@ -55,6 +85,15 @@ def test_chunks__nan_in_chunk_17__names_chunk_and_row():
     bad[17 * 5 + 3, 1] = np.nan
     with pytest.raises(ValueError, match=r"X contains nan in chunk 17, row 3 of the chunk \(row 88 of X\), column 1"):
         MemorySelector(RBFSimilarity(1.0)).fit(da.from_array(bad, chunks=(5, 3)))
+
+
+def test_chunks__nan_in_a_data_frame__names_chunk_row_and_column():
+    table = pd.DataFrame(X, columns=list("abc"))
+    table.loc[88, ["b", "c"]] = np.nan
+    table.loc[89, "a"] = np.inf
+    frame = dd.from_pandas(table, npartitions=20)
+    with pytest.raises(ValueError, match=r"contains nan in chunk 17, row 3 of the chunk \(row 88 of X\), column 'b'"):
+        MemorySelector(RBFSimilarity(1.0)).fit(frame)
 
 
 def test_chunks__table_with_other_columns__names_chunk_and_columns():

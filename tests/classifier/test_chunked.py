@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -10,8 +11,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from limits import lower_limits
 from memclf import MemoryClassifier
+from memclf.answers import AutoAnswer, ProductAnswer
+from memclf.cases.chunks import Chunks
 from memclf.exceptions import LocalFitError
-from memclf.similarity import CosineSimilarity, GowerSimilarity, RBFSimilarity
+from memclf.similarity import CosineSimilarity, GowerSimilarity, Precomputed, RBFSimilarity
 
 da = pytest.importorskip("dask.array")
 bag = pytest.importorskip("dask.bag")
@@ -21,6 +24,7 @@ pd = pytest.importorskip("pandas")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(360, 2)) + rng.integers(0, 2, (360, 1)) * 8
 y = np.where(X[:, 0] > X[:, 1], "above", "below")
+noisy = np.where(rng.random(360) < 0.15, "below", y)  # so that no part is always right
 D = da.from_array(X, chunks=((100, 7, 253), (1, 1)))
 
 
@@ -111,16 +115,90 @@ def RowSum():
     return FunctionTransformer(lambda rows: rows.sum(axis=1, keepdims=True))
 
 
+FOLDED = [
+    {"unknown_rate": 0.1},
+    {"answer": "product"},
+    {"answer": "product", "unknown_rate": 0.2, "fallback": "nearest"},
+    {"answer": "auto"},
+    {"answer": "auto", "unknown_rate": 0.1, "n_memories": 6},
+]
+
+
+def assert_same_rules(chunked, one):
+    np.testing.assert_array_equal(chunked.memory_indices_, one.memory_indices_)
+    np.testing.assert_allclose(chunked.thresholds_, one.thresholds_, atol=1e-6)
+    np.testing.assert_allclose(chunked.predict_proba(D).compute(), one.predict_proba(X), atol=1e-6)
+    np.testing.assert_array_equal(chunked.route(D).known.compute(), one.route(X).known)
+    if one.distances_ is not None:
+        np.testing.assert_allclose(chunked.distances_.far, one.distances_.far, atol=1e-6)
+    if isinstance(one.answer_, ProductAnswer):
+        np.testing.assert_allclose(chunked.answer_.calibration_.held, one.answer_.calibration_.held, atol=1e-6)
+    if isinstance(one.answer_, AutoAnswer):
+        assert chunked.answer_.believed_ == one.answer_.believed_
+        assert chunked.answer_.scores_ == pytest.approx(one.answer_.scores_, abs=1e-6)
+
+
+@pytest.mark.parametrize("options", FOLDED)
+def test_chunked__what_is_learned_on_folds__is_that_of_the_array(options):
+    one, chunked = classifier(**options).fit(X, noisy), classifier(**options).fit(D, noisy)
+    assert_same_rules(chunked, one)
+
+
+def test_chunked__folds_with_weights_and_groups__are_those_of_the_array():
+    weight, groups = np.arange(len(X)) % 3 / 2.0, np.arange(len(X)) // 4
+    one, chunked = (
+        classifier(answer="product", unknown_rate=0.1).fit(data, noisy, weight, groups=groups) for data in (X, D)
+    )
+    assert_same_rules(chunked, one)
+
+
+def test_chunked__folds_of_a_data_frame__are_those_of_the_table():
+    table = pd.DataFrame(X, columns=["a", "b"])
+    frame = dd.from_pandas(table, npartitions=3)
+    one, chunked = (classifier(answer="auto", cv=2).fit(data, noisy) for data in (table, frame))
+    np.testing.assert_allclose(chunked.predict_proba(frame).compute(), one.predict_proba(table), atol=1e-6)
+    assert chunked.answer_.scores_ == pytest.approx(one.answer_.scores_, abs=1e-6)
+
+
+class Brightness(TransformerMixin, BaseEstimator):
+    """Measures the mean of a row, and as a detail its first number."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.asarray(X).mean(axis=1, keepdims=True)
+
+    def inspect(self, X):
+        return np.hstack([self.transform(X), np.asarray(X)[:, :1]])
+
+
+def test_chunked__auto_with_measurements__asks_the_same_forest():
+    one, chunked = (
+        classifier(answer="auto", similarity=RBFSimilarity(0.5, features=Brightness()), cv=2).fit(data, noisy[:150])
+        for data in (X[:150], D[:150])
+    )
+    assert "measurements" in one.answer_.scores_
+    assert chunked.answer_.scores_ == pytest.approx(one.answer_.scores_, abs=1e-6)
+
+
+def test_chunked__folds__take_cases_to_this_process_only_as_memories(monkeypatch):
+    kept = []
+    keep = Chunks.keep
+    monkeypatch.setattr(Chunks, "keep", lambda self, rows: kept.append(len(rows)) or keep(self, rows))
+    clf = classifier(answer="product", unknown_rate=0.1).fit(D, noisy)
+    assert max(kept) <= 2 * len(clf.memory_indices_)
+
+
 @pytest.mark.parametrize(
-    ("options", "named"),
+    ("options", "message"),
     [
-        ({"answer": "product"}, "answer=ProductAnswer"),
-        ({"unknown_rate": 0.1}, "unknown_rate=0.1"),
-        ({"n_memories": "auto"}, "n_memories='auto'"),
+        ({"n_memories": "auto"}, "n_memories='auto' fits all folds once for each number that it tries"),
+        ({"similarity": Precomputed(), "unknown_rate": 0.1}, "a fold of a matrix of similarities"),
     ],
 )
-def test_chunked__what_is_learned_on_folds__is_refused(options, named):
-    with pytest.raises(ValueError, match=f"{named} is learned on folds, which needs the cases in memory"):
+def test_chunked__what_needs_the_cases_in_memory__is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         classifier(**options).fit(D, y)
 
 

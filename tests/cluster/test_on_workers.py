@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeClassifier
 
 from limits import lower_limits
@@ -46,6 +48,20 @@ def test_workers__fit_and_predict__equal_this_process_bit_for_bit(client, monkey
     np.testing.assert_array_equal(result.similarity, here.search_result_.similarity)
     assert result.objective == here.search_result_.objective
     np.testing.assert_array_equal(answers, here.predict(X))
+
+
+def test_workers__what_is_learned_on_folds__equals_this_process_bit_for_bit(client):
+    clf = MemoryClassifier(
+        RBFSimilarity(0.1), threshold=0.5, answer="auto", unknown_rate=0.1, cv=KFold(2), random_state=0
+    )
+    with client.as_current():
+        far = clone(clf).fit(in_chunks(), y)
+        answers = far.predict_proba(in_chunks()).compute()
+    here = clone(clf).fit(in_chunks(), y)
+    np.testing.assert_array_equal(far.distances_.far, here.distances_.far)
+    np.testing.assert_array_equal(far.thresholds_, here.thresholds_)
+    assert far.answer_.scores_ == here.answer_.scores_
+    np.testing.assert_array_equal(answers, here.predict_proba(in_chunks()).compute())
 
 
 def test_workers__evaluation__conditions_are_tasks_with_the_same_rows(client):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from memclf.local.pool import Pool
 from memclf.routing import Routes
 
 ALONE = 0.005  # a part that counts for less is not mentioned
+PER_CASE = ("local", "memory", "excess", "whole", "measured", "size", "distance")  # opinions with a row per case
 FLOOR = 1e-4  # no probability counts as smaller: a zero would rule a class out
 
 
@@ -128,11 +130,23 @@ class Opinions:
 
     def take(self, rows: Array) -> Opinions:
         """The opinions about some of the cases."""
-        per_case = ("local", "memory", "excess", "whole", "measured", "size", "distance")
-        kept: dict[str, Any] = {name: getattr(self, name) for name in per_case}
+        kept: dict[str, Any] = {name: getattr(self, name) for name in PER_CASE}
         kept = {name: P if P is None else P[rows] for name, P in kept.items()}
         nearby = None if self.nearby is None else {name: P[rows] for name, P in self.nearby.items()}
         return replace(self, nearby=nearby, **kept)
+
+    @classmethod
+    def join(cls, several: Sequence[Opinions]) -> Opinions:
+        """The opinions about all cases of several, which are those of one fit."""
+        first = several[0]
+
+        def put(name: str) -> Any:
+            return None if getattr(first, name) is None else np.concatenate([getattr(each, name) for each in several])
+
+        nearby = None
+        if first.nearby is not None:
+            nearby = {name: np.concatenate([(each.nearby or {})[name] for each in several]) for name in first.nearby}
+        return replace(first, nearby=nearby, **{name: put(name) for name in PER_CASE})
 
     @property
     def fade(self) -> Array:

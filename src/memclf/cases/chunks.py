@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sized
 from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
@@ -13,6 +14,7 @@ from memclf.cases import containers
 from memclf.cases.adapter import Cases
 from memclf.cases.distinct import content_keys
 from memclf.cases.executors import Executor, find_executor, import_dask
+from memclf.cases.shifts import can_shift_rows, shift_rows
 from memclf.protocols import Delays
 
 SHOWN = 5  # columns that a message names
@@ -23,8 +25,12 @@ class About(NamedTuple):
 
     n: int
     columns: tuple[Any, ...] | None  # names in a table, the number in an array, None elsewhere
-    infinite: tuple[int, int, float] | None  # first row and column of a number that is not finite, and the number
+    infinite: tuple[int, Any, float] | None  # first row and column of a number that is not finite, and the number
     keys: Array | None  # one number per case that equal rows share
+
+    def take(self, positions: Array) -> About:
+        """The same about some cases of a chunk whose numbers were checked."""
+        return About(len(positions), self.columns, None, None if self.keys is None else self.keys[positions])
 
 
 class Chunks:
@@ -40,7 +46,7 @@ class Chunks:
     Attributes
     ----------
     chunks : list
-        Dask's delayed values; chunks without cases are left out.
+        Dask's delayed values, or handles; chunks without cases are left out.
     numbers : list of int
         Their numbers in X, for messages.
     lengths, starts : ndarray
@@ -88,7 +94,7 @@ class Chunks:
                 row, column, value = told.infinite
                 raise ValueError(
                     f"X contains {value} in chunk {number}, row {row} of the chunk (row {start + row} of X), column "
-                    f"{column}, but all numbers must be finite. {hint}"
+                    f"{column!r}, but all numbers must be finite. {hint}"
                 )
 
     def start(self, work: Callable[..., Any], *shared: Any, own: list[Any] | None = None) -> list[Any]:
@@ -113,9 +119,43 @@ class Chunks:
         found = containers.stack(self.executor.get(self.pieces(rows[order])))
         return containers.take(found, np.argsort(order, kind="stable"))
 
-    def take(self, rows: Array) -> Cases:
-        """The cases at these rows, in this process."""
-        return Cases.of(self.keep(rows))
+    def take(self, rows: Array) -> Chunks:
+        """The cases at these rows, which must ascend: in chunks that stay where they are."""
+        found = locate(self.starts, rows)
+        places = [i for i, _ in found]
+        delayed = import_dask().delayed(_pick, pure=False)
+        told = [self.told[i].take(positions) for i, positions in found] if self.told else []
+        return self._replaced([delayed(self.chunks[i], positions) for i, positions in found], places, told)
+
+    @property
+    def can_change(self) -> bool:
+        """Whether the cases can be changed mildly: as a collection of images can. Chunks cannot."""
+        return False
+
+    @property
+    def can_shift(self) -> bool:
+        """Whether the cases can be changed strongly; see `Cases.can_shift`."""
+        return can_shift_rows(self.data, len(self))
+
+    def shifted(self, seed: int) -> Chunks:
+        """The same cases, each changed strongly; see `Cases.shifted`.
+
+        What a case gets depends on all others, so one worker changes all of them.
+        """
+        (whole,) = self.executor.start(_shift_pieces, [(self.pieces(np.arange(len(self))), int(seed))])
+        parts = [slice(start, start + n) for start, n in zip(self.starts, self.lengths, strict=True)]
+        changed = self.executor.start(containers.take_slice, [(whole, part) for part in parts])
+        told = [each._replace(keys=None) for each in self.told]  # they were those of the cases as they are
+        return self._replaced(changed, list(range(len(parts))), told)
+
+    def _replaced(self, chunks: list[Any], places: list[int], told: list[About]) -> Chunks:
+        """Other chunks in the places of some of these; `told` is about them."""
+        new = copy.copy(self)
+        new.chunks, new.told = chunks, told
+        new.numbers = [self.numbers[i] for i in places]
+        new.lengths = np.array([each.n for each in told]) if told else self.lengths[places]
+        new.starts = np.cumsum(new.lengths) - new.lengths
+        return new
 
     def piles(self, groups: list[Array]) -> list[list[Any]]:
         """For each group of ascending rows the handles of its cases, each chunk being read once."""
@@ -131,6 +171,13 @@ class Chunks:
             for k, _ in each:
                 piles[k].append(next(pieces))
         return piles
+
+
+def map_parts(work: Callable[[Any, Cases], Any], model: Any, cases: Cases | Chunks) -> list[Any]:
+    """``work(model, cases)``, for cases in chunks that of each chunk, computed where it is."""
+    if not isinstance(cases, Chunks):
+        return [work(model, cases)]
+    return cases.executor.get(cases.start(_on_cases, work, model))
 
 
 def is_chunked(X: Any) -> TypeGuard[Any]:
@@ -187,12 +234,24 @@ def _look_at(chunk: Any) -> About:
     data = as_chunk(chunk)
     n = containers.count(data)
     if containers.is_table(data):
-        return About(n, tuple(data.columns), None, None)
+        return About(n, tuple(data.columns), _find_infinite_in_table(data), None)
     if not containers.is_rows_of_numbers(data):
         return About(n, None, None, None)
     bad = containers.find_infinite(data)
     infinite = None if bad is None else (*bad, float(data[bad]))
     return About(n, (data.shape[1],), infinite, content_keys(data) if n else np.zeros(0, dtype=np.uint64))
+
+
+def _find_infinite_in_table(table: Any) -> tuple[int, Any, float] | None:
+    """Row, name of the column and value of the first number that is not finite."""
+    found = []
+    for j, name in enumerate(table.columns):
+        values = np.asarray(table.iloc[:, j])
+        if values.dtype.kind == "f" and not (finite := np.isfinite(values)).all():
+            row = int(finite.argmin())
+            found.append((row, j, name, float(values[row])))
+    row, _, name, value = min(found, key=lambda each: each[:2], default=(0, 0, None, 0.0))
+    return (row, name, value) if found else None
 
 
 def _check_columns(numbers: list[int], told: list[About]) -> None:
@@ -211,6 +270,14 @@ def _say_columns(columns: tuple[Any, ...] | None) -> str:
         return f"{columns[0]} columns"
     more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
     return f"the columns {', '.join(map(repr, columns[:SHOWN]))}{more}"
+
+
+def _on_cases(work: Callable[[Any, Cases], Any], model: Any, chunk: Any) -> Any:
+    return work(model, Cases.of(as_chunk(chunk)).remembering())
+
+
+def _shift_pieces(pieces: list[Any], seed: int) -> Any:
+    return shift_rows(containers.stack(pieces), seed)
 
 
 def _pick(chunk: Any, positions: Array) -> Any:

@@ -14,7 +14,8 @@ from memclf.cases import containers
 from memclf.cases.chunks import as_chunk, is_array, list_chunks
 from memclf.cases.executors import find_executor, import_dask
 
-PER_CASE = ("labels_", "search_result_", "training_")  # fitted attributes that hold something for each training case
+# Fitted attributes that hold something for each training case.
+PER_CASE = ("labels_", "search_result_", "training_", "distances_")
 
 
 def map_lazily(work: Callable[[Any, Any], Any], model: Any, X: Any, example: Any) -> Any:

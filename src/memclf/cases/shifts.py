@@ -28,8 +28,10 @@ MILD = 0.1  # standard deviations by which mild noise moves an amount
 RARE = 0.05  # share of values that become gaps when a column with gaps is changed mildly
 
 
-def can_shift_rows(data: Any) -> bool:
+def can_shift_rows(data: Any, n: int | None = None) -> bool:
     """Whether `shift_rows` takes the data: a pandas table, a sparse matrix, rows of numbers.
+
+    `n`: how many rows there are in all, where `data` holds only some of them.
 
     No square one, since it may hold the similarities of all pairs, and no array of images: noise in single pixels is
     what robustness is measured with. (`ImageCollection.shifted` changes images.)
@@ -38,7 +40,7 @@ def can_shift_rows(data: Any) -> bool:
         fits = data.ndim == 2 and data.dtype.kind in NUMBERS
     else:
         fits = _is_pandas(data)
-    return bool(fits and data.shape[0] != data.shape[1])
+    return bool(fits and (data.shape[0] if n is None else n) != data.shape[1])
 
 
 def list_kinds(data: Any) -> tuple[str, ...]:

@@ -49,7 +49,11 @@ def warn_of_useless_memories(parts: FittedParts, n_memories: int | None, unknown
 
 def warn_of_idle_trust(parts: FittedParts, cases: Cases | Chunks) -> None:
     """Warn when `min_trust` is set and the features have no measure of trust."""
-    if parts.min_trust and trust(parts.similarity, cases.take(np.arange(1))) is None:
+    if not parts.min_trust:
+        return
+    first = np.arange(1)
+    some = cases.take(first) if isinstance(cases, Cases) else cases.keep(first)  # what is taken is described once
+    if trust(parts.similarity, some) is None:
         warnings.warn(
             f"min_trust={parts.min_trust:g} has no effect: the features of the similarity cannot tell how far to trust "
             "them. Give features with a method trust(X), or leave min_trust at 0",

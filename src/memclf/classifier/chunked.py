@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 
-def check_chunked(settings: Any, unknown_rate: float | None, n_memories: Any) -> None:
-    """Refuse what is learned on folds: each fold would describe and move all cases once more."""
-    asked = {
-        f"answer={type(settings.answer).__name__}": settings.answer.learns,
-        f"unknown_rate={unknown_rate}": unknown_rate is not None,
-        f"n_memories={n_memories!r}": isinstance(n_memories, str),
-    }
-    if refused := [name for name, is_asked in asked.items() if is_asked]:
+def check_chunked(n_memories: Any, folds_of_matrix: bool) -> None:
+    """Refuse what needs the cases in memory."""
+    if isinstance(n_memories, str):
         raise ValueError(
-            f"{', '.join(refused)} is learned on folds, which needs the cases in memory; X is a Dask collection. Fit "
-            "on a sample in memory (X.compute() of some rows), or use answer='local' or 'labels' with a fixed threshold"
+            f"n_memories={n_memories!r} fits all folds once for each number that it tries, which needs the cases in "
+            "memory; X is a Dask collection. Find the number on a sample in memory (X.compute() of some rows), or "
+            "leave it to the threshold"
+        )
+    if folds_of_matrix:
+        raise ValueError(
+            "unknown_rate and answer rules that learn are learned on folds, and a fold of a matrix of similarities "
+            "takes some of its columns, which needs the matrix in memory; X is a Dask collection. Give X.compute(), or "
+            "answer='local' or 'labels' with a fixed threshold"
         )

@@ -284,7 +284,8 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         settings = check_settings(self.get_params(deep=False))
         cases = open_cases(X)
         if is_chunked(X):
-            check_chunked(settings, self.unknown_rate, self.n_memories)
+            folded = settings.answer.learns or self.unknown_rate is not None
+            check_chunked(self.n_memories, folded and get_tags(self).input_tags.pairwise)
         training = self._read_training(X, y, sample_weight, groups, params, cases)
         wishes = Wishes.of(pinned, forbidden, n=len(training.y))
         self._fit_training(training, wishes, cases=cases)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -141,6 +141,12 @@ class StageOne:
         Z = describe(self.similarity, cases)
         args = (self.similarity, self.descriptions, self.memory_indices, self.thresholds, self.rule)
         return self.drop_untrusted(cases, route_all(*args, Z))
+
+    def without_cases(self) -> Self:
+        """The same without what is held for each training case: what workers need to route others."""
+        none = self.labels[:0]
+        found = replace(self.search_result, labels=none, similarity=none, uncovered=none)
+        return replace(self, search_result=found, labels=none)
 
     def drop_untrusted(self, cases: Cases, routes: Routes) -> Routes:
         """The same routes, without cases whose description the features themselves do not trust."""

@@ -7,6 +7,7 @@ that no part is tested on cases that it was fitted to.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,11 +17,12 @@ from sklearn.model_selection import GroupKFold
 
 from memclf._numbers import TOLERANCE, Array, shares
 from memclf._progress import track
-from memclf.answers.base import HeldOut
+from memclf.answers.base import HeldOut, Opinions
 from memclf.cases import Cases
+from memclf.cases.chunks import Chunks, map_parts
 from memclf.classifier.fit import FitSettings, FittedParts, Seeds, StageOne, TrainingData, fit_memories, fit_once
 from memclf.classifier.folds import FoldPlan
-from memclf.routing import Routes, conformal_thresholds
+from memclf.routing import conformal_thresholds
 from memclf.routing.thresholds import distance, tell_widths, widths
 
 FEWER_MEMORIES = "n_memories=.* cases have different descriptions"  # a warning
@@ -51,7 +53,7 @@ class FoldedFit:
     seed: int | None
     square: bool
 
-    def without(self, rest: Array, held: Array) -> tuple[FitSettings, TrainingData, Cases]:
+    def without(self, rest: Array, held: Array) -> tuple[FitSettings, TrainingData, Any]:
         """Settings and data for a fit without the held-out cases, and the held-out cases."""
         fixed = self.settings.n_memories is not None
         settings = self.settings.for_fold(min(len(self.parts.memory_indices), len(rest)) if fixed else None)
@@ -79,7 +81,7 @@ def learn_answer(fit: FoldedFit) -> None:
     rule.learn(found, codes, fit.data.weight, fit.plan.groups)
 
 
-def change_cases(rule: Any, cases: Cases) -> list[Cases]:
+def change_cases(rule: Any, cases: Any) -> list[Any]:
     """Changed versions of all training cases, for the rule to learn from."""
     seeds = range(1000, 1000 + rule.versions)
     if rule.strong:
@@ -107,15 +109,22 @@ def split_by_memories(fit: FoldedFit) -> list[tuple[Array, Array]]:
     return found
 
 
-def observe(classes: Array, parts: FittedParts, versions: list[Cases], held: Array, far: bool = False) -> HeldOut:
+def observe(
+    classes: Array, parts: FittedParts, versions: Sequence[Cases | Chunks], held: Array, far: bool = False
+) -> HeldOut:
     """What `parts` give for versions of held-out cases, for all of `classes`."""
     columns = np.searchsorted(classes, parts.classes)
-    opinions, strangeness = [], []
+    opinions, strangeness, light = [], [], parts.without_cases()
     for version in versions:
-        found, strange = parts.answer.observe(parts, version, parts.route(version))
-        opinions.append(found.spread(columns, len(classes)))
-        strangeness.append(strange)
+        found, strange = zip(*map_parts(_observe_cases, light, version), strict=True)
+        opinions.append(Opinions.join(found).spread(columns, len(classes)))
+        strangeness.append(np.concatenate(strange))
     return HeldOut(held, opinions, strangeness, far)
+
+
+def _observe_cases(parts: FittedParts, cases: Cases) -> tuple[Opinions, Array]:
+    opinions, strange = parts.answer.observe(parts, cases, parts.route(cases))
+    return opinions, strange
 
 
 @dataclass(frozen=True)
@@ -165,16 +174,22 @@ def measure_distances(fit: FoldedFit) -> Distances:
     for rest, held in track(pairs, total=len(pairs), what="memories without each fold", verbose=fit.settings.verbose):
         settings, data, cases = fit.without(rest, held)
         stage_one = fit_memories(settings, data, Seeds.draw(settings.random_state))
-        routes: Routes = stage_one.route(cases)
+        found = zip(*map_parts(_find_nearest, stage_one.without_cases(), cases), strict=True)
+        trusted, similarity, nearest = map(np.concatenate, found)
         wide = _widths_of(stage_one, data.counted)
-        plain[held] = np.where(routes.trusted, distance(routes.similarity), np.inf)
-        far[held] = np.inf if wide is None else plain[held] / wide[routes.nearest]
+        plain[held] = np.where(trusted, distance(similarity), np.inf)
+        far[held] = np.inf if wide is None else plain[held] / wide[nearest]
         whole = None if wide is None else whole
     if whole is None:
         whole, far = np.ones(len(fit.parts.memory_indices)), plain
     seen = ~np.isnan(far)  # a splitter may hold out only some
     groups = None if fit.plan.groups is None else np.unique(fit.plan.groups[seen], return_inverse=True)[1]
     return Distances(whole, far[seen], groups, fit.parts.memory_indices)
+
+
+def _find_nearest(stage_one: StageOne, cases: Cases) -> tuple[Array, Array, Array]:
+    routes = stage_one.route(cases)
+    return routes.trusted, routes.similarity, routes.nearest
 
 
 def find_conformal_thresholds(found: Distances, rate: float, strange_share: float, min_trust: float) -> Any:

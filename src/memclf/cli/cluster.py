@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from memclf.exceptions import ClusterError, MissingExtraError, OptionError
@@ -52,10 +53,28 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
 
 def _connect(kind: Any, address: str) -> Any:
     try:
+        _wait_for_a_word(address)
         return kind(address, timeout=PATIENCE)
-    except (OSError, ValueError, ImportError) as error:  # no answer, no address, a protocol that is not installed
+    except Exception as error:  # no answer, no address, no such protocol, or bytes of a program that is no scheduler
         raise ClusterError(
             f"no Dask scheduler answers at {address!r} within {PATIENCE} seconds ({type(error).__name__}: "
             f"{' '.join(str(error).splitlines()[:1])}). Start one with `dask scheduler`, and give the address that it "
             "prints"
         ) from error
+
+
+def _wait_for_a_word(address: str) -> None:
+    """Raise an error where a program takes connections and says nothing, as no scheduler does.
+
+    Dask would wait for such a program without end. Everything else that may be wrong is left to Dask.
+    """
+    protocol, _, place = address.rpartition("://")
+    host, _, port = place.rpartition(":")
+    if protocol not in ("", "tcp") or not port.isdigit():
+        return
+    where = (host.strip("[]"), int(port))
+    with (
+        suppress(ConnectionError, socket.gaierror, OverflowError),
+        socket.create_connection(where, timeout=PATIENCE) as connection,
+    ):
+        connection.recv(1)

@@ -22,7 +22,9 @@ from sklearn.pipeline import Pipeline
 
 from memclf._numbers import Array, shares
 from memclf.cases import Cases
+from memclf.cases.chunks import Chunks
 from memclf.cases.steps import skip_known
+from memclf.local.on_chunks import call_on_rows
 from memclf.local.pool import GLOBAL, Pool
 from memclf.protocols import Embeds, gives_scores
 
@@ -211,7 +213,7 @@ def fit_detectors(
     wanted: Detector | None,
     pool: Pool,
     stand_in: Any,
-    cases: Cases,
+    cases: Cases | Chunks,
     y: Array,
     labels: Array,
     counted: Array,
@@ -237,12 +239,18 @@ def fit_detectors(
     if wanted is None:
         return [None] * len(pool.estimators)
     home, found = pool.trained_with, dict(known or {})
-    for k in (each for each in np.unique(home) if each not in found):
+    new = [int(each) for each in np.unique(home) if each not in found]
+    calls = []
+    for k in new:
         rows = counted if k == GLOBAL else counted[home[labels[counted]] == k]
         rows = rows if len(rows) >= ENOUGH else counted
         estimator = pool.estimators[int(np.flatnonzero(home == k)[0])]
-        R = rows_for(wanted, estimator, stand_in, cases.take(rows))
-        found[k] = None if R is None else clone(wanted).learn(R, y[rows])
+        calls.append((rows, wanted, estimator, stand_in, y[rows]))
+    if isinstance(cases, Chunks):
+        learned = call_on_rows(cases, _learn, calls)
+    else:
+        learned = [_learn(cases.take(rows), *others) for rows, *others in calls]
+    found.update(zip(new, learned, strict=True))
     if all(detector is None for detector in found.values()):
         warnings.warn(
             f"competence={type(wanted).__name__.lower()!r} finds nothing to look at: neither embeddings nor rows of "
@@ -250,6 +258,12 @@ def fit_detectors(
             stacklevel=4,
         )
     return [found[k] for k in home]
+
+
+def _learn(cases: Cases, wanted: Detector, estimator: Any, stand_in: Any, y: Array) -> Any:
+    """A detector fitted to these training cases of a classifier, or None."""
+    R = rows_for(wanted, estimator, stand_in, cases)
+    return None if R is None else clone(wanted).learn(R, y)
 
 
 def measure_strangeness(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +35,17 @@ def fit_whole_on_chunks(
     call = (estimator, chunks.pieces(rows), y[rows], own, seed)
     (fitted,) = chunks.executor.get(chunks.executor.start(_fit_whole_on_pieces, [call]))
     return fitted
+
+
+def call_on_rows(chunks: Chunks, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """``work(cases, ...)`` for each call, which begins with ascending rows, on one worker each."""
+    piles = chunks.piles([rows for rows, *_ in calls])
+    started = [(work, pile, *arguments) for pile, (_, *arguments) in zip(piles, calls, strict=True)]
+    return chunks.executor.get(chunks.executor.start(_call_on_pile, started))
+
+
+def _call_on_pile(work: Callable[..., Any], pile: list[Any], *arguments: Any) -> Any:
+    return work(Cases.of(containers.stack(pile)), *arguments)
 
 
 def _fit_on_pile(job: Job, begin: Any, pile: list[Any]) -> tuple[Any, str]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.vision.features.light import OPPONENT, and_around, shrink, tints_beside, turn_tints, without_noise
+from memclf.vision.features.workspace import buffer
 from memclf.vision.files import Pixels
 
 LOOK = (64, 32)  # width and height of the first look
@@ -40,17 +41,23 @@ def dull_background(x: Array) -> Array:
     A background is pale; where it is not, somebody turned the saturation up, and it may pass for a symptom. What is
     darker than the border, as the leaf and its spots are, keeps its colour.
     """
-    border = np.ones(x.shape[:2], dtype=bool)
-    border[BORDER:-BORDER, BORDER:-BORDER] = False
-    brightest, darkest = (_over_channels(pick, x[border]) for pick in (np.maximum, np.minimum))
+    border = _border(x)
+    brightest, darkest = (_over_channels(pick, border) for pick in (np.maximum, np.minimum))
     bright = float(np.median(brightest))
     if bright == 0 or np.median(1 - darkest / np.maximum(brightest, 1e-3)) < VIVID:
         return x
     most = _over_channels(np.maximum, x)
-    if np.median(most[~border]) > DARKER * bright:
+    if np.median(most[BORDER:-BORDER, BORDER:-BORDER]) > DARKER * bright:
         return x
     kept = np.clip((PALE * bright - most) / ((PALE - DEEP) * bright), 0, 1)
     return np.asarray(most[:, :, None] - kept[:, :, None] * (most[:, :, None] - x))
+
+
+def _border(x: Array) -> Array:
+    """The pixels at the border, in any order."""
+    inner = slice(BORDER, -BORDER)
+    sides = (x[:BORDER], x[-BORDER:], x[inner, :BORDER], x[inner, -BORDER:])
+    return np.concatenate([side.reshape(-1, 3) for side in sides])
 
 
 def _over_channels(pick: np.ufunc, x: Array) -> Array:
@@ -104,21 +111,22 @@ def two_colours(small: Array, chance: Array) -> tuple[Array, Array]:
     return np.median(pixels[leaf], axis=0), np.median(pixels[background], axis=0)
 
 
-def planes(x: Array, leaf: Array, background: Array, chance: Array) -> Array:
-    """The input of the network: `CHANNELS` x height x width.
+def planes(x: Array, leaf: Array, background: Array, chance: Array, room: Array | None = None) -> Array:
+    """The input of the network: `CHANNELS` x height x width, written into `room` if it is given.
 
     Tints and their directions, with the background at 0 and the leaf at 1; the brightness against its surroundings; and
     the first look's chance of leaf.
     """
     h, w = x.shape[:2]
-    opponent = cv2.transform(x, OPPONENT)
+    seen = np.empty((CHANNELS, h, w), dtype=np.float32) if room is None else room
+    *tints, brightness = cv2.split(cv2.transform(x, OPPONENT), list(buffer("opponent", 3, h, w)))
     on_leaf, off_leaf = OPPONENT @ leaf, OPPONENT @ background
-    tints = turn_tints(opponent, off_leaf[:2], on_leaf[:2])
-    brightness = np.ascontiguousarray(opponent[:, :, 2])
+    turn_tints(tints, off_leaf[:2], on_leaf[:2], seen[:4])
     around = cv2.resize(brightness, (w // 4, h // 4), interpolation=cv2.INTER_AREA)
     around = cv2.resize(cv2.GaussianBlur(around, (0, 0), 4), (w, h), interpolation=cv2.INTER_LINEAR)
     apart = np.abs(off_leaf - on_leaf)
     contrast = np.float32(1 / (0.5 * apart[2] + 0.25 * (apart[0] + apart[1]) + 0.004))
-    likely = cv2.resize(chance, (w, h), interpolation=cv2.INTER_LINEAR)
-    seen = np.stack([*cv2.split(tints), (brightness - around) * contrast, likely])
+    np.subtract(brightness, around, out=seen[4])
+    seen[4] *= contrast
+    cv2.resize(chance, (w, h), dst=seen[5], interpolation=cv2.INTER_LINEAR)
     return np.clip(seen, -4, 4, out=seen)

@@ -5,10 +5,13 @@ Nothing here is learned. What `LeafColours` and `TaughtRegions` see of a picture
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.vision.features.workspace import buffer
 from memclf.vision.files import Pixels
 
 AREA = 256 * 128  # pixels to which images are resized
@@ -103,15 +106,23 @@ def and_around(near: Array) -> list[Array]:
     return [near, cv2.blur(cv2.blur(near, (7, 7)), (7, 7))]
 
 
-def turn_tints(opponent: Array, zero: Array, one: Array) -> Array:
+def turn_tints(tints: Sequence[Array], zero: Array, one: Array, room: Array | None = None) -> Array:
     """Tints as points in a plane with one tint at 0 and another at 1, and their directions.
 
-    Adding grey (fog, frost) or scaling the contrast or the saturation of the whole picture does not move a pixel
-    there. The direction, softened near 0, is a pixel's hue against that of `one`.
+    The tints are two planes, and four planes come out, in `room` if it is given. Adding grey (fog, frost) or scaling
+    the contrast or the saturation of the whole picture does not move a pixel there. The direction, softened near 0, is
+    a pixel's hue against that of `one`.
     """
+    h, w = tints[0].shape
+    turned = np.empty((4, h, w), dtype=np.float32) if room is None else room
     (a, b), (u, v) = zero, one - zero
     length = float(np.hypot(u, v))
     turn = np.array([[u, v, -u * a - v * b], [-v, u, v * a - u * b]]) / (max(length, 0.006) * max(length, 1e-6))
-    tint = cv2.transform(np.ascontiguousarray(opponent[:, :, :2]), turn)
-    soft = 1 / (cv2.magnitude(tint[:, :, 0], tint[:, :, 1]) + np.float32(0.3))
-    return np.dstack([tint, tint * soft[:, :, None]])
+    pairs = cv2.merge(list(tints), dst=buffer("pairs of tints", h, w, 2))
+    cv2.split(cv2.transform(pairs, turn, dst=buffer("turned tints", h, w, 2)), list(turned[:2]))
+    soft = buffer("soft", h, w)
+    cv2.magnitude(turned[0], turned[1], magnitude=soft)
+    soft += np.float32(0.3)
+    np.divide(1, soft, out=soft)
+    np.multiply(turned[:2], soft, out=turned[2:])
+    return turned

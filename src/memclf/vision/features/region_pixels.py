@@ -152,7 +152,7 @@ def planes(x: Array, colours: list[Array]) -> Array:
     rise = one[2] - zero[2]
     rise = np.copysign(max(abs(rise), 0.02), rise)
     brightness = (opponent[:, :, 2] - np.float32(zero[2])) * np.float32(1 / rise)
-    seen = np.dstack([turn_tints(opponent, zero[:2], one[:2]), brightness])
+    seen = np.dstack([*turn_tints(cv2.split(opponent)[:2], zero[:2], one[:2]), brightness])
     return np.clip(seen, -4, 4, out=seen)
 
 

@@ -117,10 +117,8 @@ def RowSum():
 
 FOLDED = [
     {"unknown_rate": 0.1},
-    {"answer": "product"},
     {"answer": "product", "unknown_rate": 0.2, "fallback": "nearest"},
-    {"answer": "auto"},
-    {"answer": "auto", "unknown_rate": 0.1, "n_memories": 6},
+    {"answer": "auto", "unknown_rate": 0.1, "n_memories": 6, "cv": 2},
 ]
 
 

@@ -286,8 +286,7 @@ often. No contender sees test cases.
 Discount it a little: earlier forms of auto had been run on these data when three of its rules were
 written (how much accuracy "both" may give away; that this is judged on cases as they are; and that the
 larger power is 1, which was found on held-out training leaves). That the product answers unless a part is
-surely better was found on 20 other tables; on these it gains a little on the mean and loses on weather. The
-networks of the three studies began from another random draw than the code makes now.
+surely better was found on 20 other tables; on these it gains a little on the mean and loses on weather.
 
 Made by `python benchmarks/earn.py --out runs/earn --seeds {" ".join(map(str, results.seeds))}` and
 `python benchmarks/earn.py --out runs/earn --page docs` (`pip install "memclf[earn,vision]"`). Photographs
@@ -329,7 +328,7 @@ cases are of one). **!** marks what is more than {NEAR} points and surely behind
 
 {say_oracle(results)}
 
-[41 more tables](earn_fresh.md), which no rule of auto was decided on, say the same.
+[41 more tables](earn_fresh.md), on which no rule of auto was decided, were measured in the same way.
 
 The numbers of all contenders and what the data sets are: [all numbers](earn_numbers.md).
 """

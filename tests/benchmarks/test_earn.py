@@ -90,7 +90,7 @@ def test_page_of_fresh_tables_is_written_without_empty_columns(tmp_path):
     write_results(results, "titanic", 60)
     earn_fresh.page.write_page(results, docs)
     page = (docs / "earn_fresh.md").read_text()
-    assert page.startswith("# 1 fresh tables\n")
+    assert page.startswith("# 1 further tables\n")
     assert "surely behind in 4: titanic" in page
     assert "unseen kinds" not in page
 

@@ -313,7 +313,8 @@ often. "MAPIE declines" answers by the plain model where the conformal set of MA
 held-out training cases) holds no second class, at the level of confidence that answers 80 %; with two
 classes these are the surest cases. "Unseen kinds" is the AUROC of telling cases of classes that were left
 out of training from test cases, on the data sets that have such: memory classifiers by the distance to their
-memory, all others by their doubt. Times are medians on one busy core; images are measured and embedded once for all contenders.
+memory, all others by their doubt. Times are medians on one busy core; images are measured and embedded once for
+all contenders.
 
 {mean_gain(results)}
 

@@ -297,9 +297,9 @@ Made by `python benchmarks/earn.py --out runs/earn --seeds {" ".join(map(str, re
 of leaves and acne are in no package: `--leaves FOLDER --acne FOLDER` name them. All memory classifiers
 have 1.2 times the root of n memories (colours and acne: one per value that the similarity tells apart)
 and answer every case (`fallback="nearest"`). Of images, plain and the memory classifiers see pixels (the
-network's last layer alone is trained); logistic, boosting, neighbours and tree get the numbers that the
-similarity compares: of leaves one, the affected share. Auto also learns from the other measurements. A forest
-on all of them, without memories, was not run here; [on leaves](when.md) it is not far behind auto.
+network's last layer alone is trained); logistic, boosting and neighbours get all that the expert's feature
+measures, as a careful stranger would do it, and tree the numbers that the similarity compares (of leaves one,
+the affected share).
 DESlib's KNORA-E is not here: its last release (0.3.7) calls a method that scikit-learn removed in 1.6.
 
 {markdown(["contender", "what it is"], named)}

@@ -9,13 +9,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from memclf import MemoryClassifier
 
-from .dataset import About, Split, measure_features
+from .dataset import About, Split, measure_features, preprocess_table
 
 SHIFTED = 700  # corrupted images, about
 SEVERITIES = (1, 2, 3, 4, 5)
+
+
+class AllMeasurements(TransformerMixin, BaseEstimator):
+    """All that an expert feature measures: the numbers that are compared, and its details."""
+
+    def __init__(self, features: Any):
+        self.features = features
+
+    def fit(self, X: Any, y: Any = None) -> AllMeasurements:
+        self.features_ = clone(self.features).fit(X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        return np.asarray(self.features_.inspect(X))
 
 
 @dataclass(frozen=True)
@@ -23,8 +41,8 @@ class ImageDataset(About):
     """A study as a data set: its images, robust expert feature and network.
 
     The network is that of the quick scale, the last layer on a frozen backbone. With a folder of `networks` it is that
-    of the full scale, trained as a whole; trained networks stay in the folder. Classifiers that are no networks get the
-    numbers of the expert feature.
+    of the full scale, trained as a whole; trained networks stay in the folder. Classifiers that are no networks get all
+    that the expert feature measures.
     """
 
     study_name: str
@@ -82,7 +100,10 @@ class ImageDataset(About):
         """The numbers of the expert feature, which the similarity sees."""
         return measure_features(self.similarity())
 
-    preprocess = measure  # other classifiers cannot do much with pixels
+    def preprocess(self) -> Any:
+        """All that the expert feature measures: other classifiers cannot do much with pixels."""
+        measured = AllMeasurements(self.study.features("robust"))
+        return make_pipeline(measured, FunctionTransformer(pd.DataFrame), preprocess_table())
 
     def plain(self, seed: int) -> Any:
         """The network of the study."""

@@ -12,6 +12,7 @@ from memclf.cli import cluster
 from memclf.cli.cluster import open_cluster
 from memclf.exceptions import ClusterError
 
+dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
 
@@ -38,6 +39,8 @@ def test_open_cluster__another_program_at_the_address__says_that_no_scheduler_an
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(ClusterError, match=f"no Dask scheduler answers at '{address}'"), open_cluster(address):
             pass
+    assert dask.config.get("scheduler", None) is None
+    assert isinstance(find_executor(), Here)
 
 
 def answer_all(server, said):

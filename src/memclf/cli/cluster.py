@@ -42,7 +42,7 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
     from memclf.cases.executors import check_workers
 
     if address is not None:
-        with _connect(Client, address) as client:
+        with _connect(Client, address) as client, client.as_current():
             check_workers(client)
             yield client
         return
@@ -54,7 +54,8 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
 def _connect(kind: Any, address: str) -> Any:
     try:
         _wait_for_a_word(address)
-        return kind(address, timeout=PATIENCE)
+        # A client that does not come about would stay the default one, and all later work would wait for it.
+        return kind(address, timeout=PATIENCE, set_as_default=False)
     except Exception as error:  # no answer, no address, no such protocol, or bytes of a program that is no scheduler
         raise ClusterError(
             f"no Dask scheduler answers at {address!r} within {PATIENCE} seconds ({type(error).__name__}: "

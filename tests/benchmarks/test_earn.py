@@ -151,6 +151,19 @@ def test_tree_sees_the_columns_of_the_similarity_alone():
     assert np.isfinite(numbers).all()
 
 
+def test_all_measurements__feature_with_details__are_more_than_what_is_compared():
+    pytest.importorskip("cv2")
+    from earn_data.images import AllMeasurements
+    from memclf.studies.generated import leaf_pictures
+    from memclf.vision.features import LeafColours
+
+    images, feature = leaf_pictures(6, seed=0), LeafColours()
+    measured = AllMeasurements(feature).fit_transform(images)
+    assert measured.shape == (6, len(feature.names) + len(feature.details))
+    assert np.ptp(measured[:, len(feature.names) :], axis=0).any()
+    np.testing.assert_allclose(measured[:, : len(feature.names)], feature.fit(images).transform(images), atol=1e-6)
+
+
 def test_each_image_is_corrupted_in_different_ways_that_the_seed_draws(monkeypatch):
     pytest.importorskip("cv2")
     pytest.importorskip("torch")

@@ -1,11 +1,12 @@
 """Prediction of a memory classifier beside its bare network, by processor time and by the clock, in turns.
 
-    OMP_NUM_THREADS=1 python benchmarks/leaf_throughput.py --data ../shared/data/leaf
+    python benchmarks/leaf_throughput.py --data ../shared/data/leaf
 
 Fits a memory classifier whose networks share one backbone and train their heads alone, on every sixth training leaf:
 how good it is does not matter here, and it takes as long to answer as a trained one. Then the network and the memory
 classifier answer the same test leaves from their files, in turns. Ratios are those within a turn; their medians are
-printed. It also tells what the networks of all memories hold beside one.
+printed. It also tells what the networks of all memories hold beside one. OMP_NUM_THREADS=1 gives the network one
+thread.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from leaf_together import SIZE, leaves
 from memclf import MemoryClassifier
@@ -63,7 +63,6 @@ def main() -> None:
     parser.add_argument("--images", type=int, default=100)
     parser.add_argument("--turns", type=int, default=9)
     options = parser.parse_args()
-    torch.set_num_threads(1)
     train, test = leaves(options.data, "train"), leaves(options.data, "test")
     clf = fit(train[np.arange(0, len(train), 6)])
     networks = [each for each in (*clf.estimators_, clf.global_) if isinstance(each, ImageClassifier)]

@@ -138,12 +138,12 @@ def mentions(tree: ast.Module) -> set[str]:
 def files_that_list(registry):
     """Files that name at least half of the entries of a registry: a new entry would have to be added there.
 
-    Of a small registry all entries: words such as "product" also mean other things.
+    Of a registry of up to five all entries: words such as "global" also mean other things.
     """
     names = [{name, entry.__name__} if isinstance(entry, type) else {name} for name, entry in registry.items()]
     for module in modules().values():
         found = mentions(module.tree)
-        if sum(bool(each & found) for each in names) >= (len(names) / 2 if len(names) > 4 else len(names)):
+        if sum(bool(each & found) for each in names) >= (len(names) / 2 if len(names) > 5 else len(names)):
             yield module.file
 
 

@@ -1,6 +1,7 @@
 """Whom to believe: each part alone is what it is, the best one is found, and the answer says who it was."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -299,6 +300,16 @@ def test_split_by_memories__groups__are_never_on_both_sides():
     for rest, held in pairs:
         assert not set(groups[rest]) & set(groups[held])
         assert not set(clf.labels_[rest]) & set(clf.labels_[held])
+
+
+@pytest.mark.parametrize(("name", "asked"), [("global", ["whole"]), ("labels", []), ("local", ["a", "b"])])
+def test_list_asked__one_part_alone__is_nobody_else(name, asked):
+    answer, parts = (
+        AutoAnswer(),
+        SimpleNamespace(pool=SimpleNamespace(estimators=["a", "b"]), global_classifier="whole"),
+    )
+    answer.belief_ = PARTS[name]
+    assert answer.list_asked(parts) == asked
 
 
 def test_belief__names_what_takes_part():

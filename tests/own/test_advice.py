@@ -72,7 +72,9 @@ def test_advise__better_for_the_rare_class_alone__says_balanced_accuracy():
 def test_compare_answers__unknown_cases__do_not_decide():
     """Unknown counts as an error in the table, and is no reason against a classifier that may decline."""
     away = range(N - 40, N)  # all models are wrong there
-    found = compare_answers(store(baseline=answers(0.8), stage1=answers(0.7), memory=answers(0.9, unknown=away)))
+    found = compare_answers(
+        store(baseline=answers(0.8), stage1=answers(0.7), memory=answers(0.9, unknown=away)), "auto"
+    )
     assert found.share == pytest.approx(0.9)
     assert found.advice.use == "memory"
     assert "on the 90.0 % of cases that it answers" in found.advice.sentence
@@ -87,4 +89,4 @@ def test_compare_answers__unknown_cases__do_not_decide():
 
 def test_compare_answers__nothing_answered__says_what_to_do():
     with pytest.raises(ValueError, match="answered none of the held-out cases"):
-        compare_answers(store(baseline=answers(0.8), memory=np.full(N, -1)))
+        compare_answers(store(baseline=answers(0.8), memory=np.full(N, -1)), "auto")

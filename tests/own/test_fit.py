@@ -40,6 +40,13 @@ def test_fit_data__same_seed__gives_the_same_comparison(table, fitted):
     assert again.as_dict()["contenders"] == fitted.as_dict()["contenders"]
 
 
+def test_fit_data__answer_global__the_plain_model_answers(table, tmp_path):
+    found = fit_data(table, tmp_path / "model", target="outcome", answer="global", estimator="logistic")
+    assert found.comparison.differences["baseline"]["accuracy"] == {"value": 0, "low": 0, "high": 0}
+    assert found.comparison.advice.sentence.startswith("The plain model answers, in a memory classifier that shows")
+    assert not found.comparison.advice.more
+
+
 def test_fit__groups_and_json__compare_all_four_contenders(table, tmp_path):
     frame = pd.read_csv(table)
     frame.assign(doctor=np.arange(len(frame)) // 6).to_parquet(tmp_path / "t.parquet")

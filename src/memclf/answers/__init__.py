@@ -1,4 +1,4 @@
-"""Answer rules: local classifiers (the paper), labels of memories, both, or as learned."""
+"""Answer rules: local classifiers (the paper), the global one, labels, both, or as learned."""
 
 from typing import Any
 
@@ -7,10 +7,26 @@ from memclf.answers.base import Answers
 from memclf.answers.labels import LabelsAnswer
 from memclf.answers.local import LocalAnswer
 from memclf.answers.product import ProductAnswer
+from memclf.answers.whole import GlobalAnswer
 
-__all__ = ["RULES", "Answers", "AutoAnswer", "LabelsAnswer", "LocalAnswer", "ProductAnswer", "answer_rule_for"]
+__all__ = [
+    "RULES",
+    "Answers",
+    "AutoAnswer",
+    "GlobalAnswer",
+    "LabelsAnswer",
+    "LocalAnswer",
+    "ProductAnswer",
+    "answer_rule_for",
+]
 
-RULES: dict[str, type] = {"local": LocalAnswer, "labels": LabelsAnswer, "product": ProductAnswer, "auto": AutoAnswer}
+RULES: dict[str, type] = {
+    "local": LocalAnswer,
+    "global": GlobalAnswer,
+    "labels": LabelsAnswer,
+    "product": ProductAnswer,
+    "auto": AutoAnswer,
+}
 
 
 def answer_rule_for(wanted: Any) -> Any:

@@ -235,6 +235,11 @@ class AutoAnswer(ProductAnswer):
             "labels_share": second,
         }
 
+    def list_asked(self, parts: Parts) -> list[Any]:
+        """The classifiers that are believed."""
+        local = list(parts.pool.estimators) if self.belief_.asks_local else []
+        return [*local, *([parts.global_classifier] if self.belief_.asks_global else [])]
+
     def classifier_for(self, parts: Parts, memory: int) -> Any:
         """The classifier that speaks for a memory: the global one, where no local one takes part."""
         return super().classifier_for(parts, memory) if self.belief_.asks_local else parts.global_classifier

@@ -30,6 +30,8 @@ class LocalAnswer(BaseEstimator):
         Whether every classifier must give probabilities.
     needs_global : bool
         Whether the rule asks the global classifier, so that there must be one.
+    fits_local : bool
+        Whether memories have classifiers of their own; otherwise the global one is theirs.
     inspects : bool
         Whether the rule believes what the expert's features measure.
     describes : bool
@@ -47,6 +49,7 @@ class LocalAnswer(BaseEstimator):
     learns = False
     needs_probabilities = False
     needs_global = False
+    fits_local = True
     inspects = False
     describes = False
     versions = 0
@@ -95,6 +98,10 @@ class LocalAnswer(BaseEstimator):
             P = unknown.probabilities(len(routes), len(parts.classes))
             P = pool.ask(estimators, branch, cases, "predict_proba", P, parts.classes)
         return Answers(found, P, routes)
+
+    def list_asked(self, parts: Parts) -> list[Any]:
+        """The classifiers of which some may be asked about any case."""
+        return list(parts.pool.estimators)
 
     def classifier_for(self, parts: Parts, memory: int) -> Any:
         """The classifier that speaks for a memory."""

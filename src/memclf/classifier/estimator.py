@@ -97,9 +97,10 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     start : {"fresh", "global"}
         "global": fit the estimator on everything first; local classifiers go on from there if they can
         (``warm_start`` or ``partial_fit``, also as the last step of a pipeline).
-    answer : "local", "labels", "product", "auto" or an answer rule
-        What makes the answer: the local classifier, as in the paper; the label distribution of the memory, for which no
-        local classifier is fitted (stage 1 alone), ``LabelsAnswer(balance=0.0)``; both multiplied,
+    answer : "local", "global", "labels", "product", "auto" or an answer rule
+        What makes the answer: the local classifier, as in the paper; the one that is fitted on everything (the plain
+        model) or the label distribution of the memory (stage 1 alone), ``LabelsAnswer(balance=0.0)``, for which no
+        local classifier is fitted; local classifier and labels multiplied,
         ``ProductAnswer(competence="mahalanobis", balance=0.5)``; or whoever is believed, as held-out and shifted
         training cases teach, ``AutoAnswer(metric="both", competence="mahalanobis")``; see `memclf.answers`.
     min_trust : float
@@ -429,7 +430,10 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
 
     def _answer(self, X: Any, routes: Routes | None = None, **wanted: bool) -> Answers:
         cases, parts = self._cases(X), self._parts
-        return parts.answer.answer(parts, cases, parts.route(cases) if routes is None else routes, **wanted)
+        if routes is None:
+            with pool.embed_ahead(parts.answer.list_asked(parts), cases):
+                routes = parts.route(cases)
+        return parts.answer.answer(parts, cases, routes, **wanted)
 
     def predict(self, X: Any) -> Array:
         """The answer for each case, that of `fallback` where no threshold is met."""

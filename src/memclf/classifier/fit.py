@@ -318,7 +318,8 @@ def _fit_classifiers(
     members = [counted[stage_one.labels[counted] == k] for k in range(q)]
     Z = stage_one.descriptions
     likeness = compare_memories(stage_one.similarity, Z, stage_one.memory_indices, Z)
-    home = pool.assign(members, likeness, int(settings.min_cluster_size) if constants is None else 0)
+    least = int(settings.min_cluster_size) if settings.answer.fits_local else len(y) + 1  # that no cluster has
+    home = pool.assign(members, likeness, least if constants is None else 0)
     templates = pool.templates_for(template, q)
     whole = template.get("default", templates[0]) if isinstance(template, Mapping) else template
     by_global = isinstance(settings.fallback, str) and settings.fallback == "global"

@@ -57,7 +57,7 @@ def fit(
         ),
     ] = None,
     answer: Annotated[
-        str, typer.Option(help="Who answers: local, labels, product or auto (docs/answers.md).")
+        str, typer.Option(help="Who answers: local, global, labels, product or auto (docs/answers.md).")
     ] = "auto",
     unknown_rate: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of cases like these that may be answered unknown; 0: none is.")

@@ -321,7 +321,8 @@ def _explain_one(
         by, estimator = "measurements" if parts.answer.inspects else "labels", None
     else:
         by, estimator = "memory" if way.known else "nearest", parts.answer.classifier_for(parts, k)
-        by = "global" if estimator is parts.global_classifier is not parts.pool.estimators[k] else by
+        handed = parts.answer.fits_local and estimator is parts.pool.estimators[k]
+        by = "global" if estimator is parts.global_classifier and not handed else by
     answer = found.labels[i].item() if isinstance(found.labels[i], np.generic) else found.labels[i]
     here, there = cases.take(np.array([i])), memories.take(np.array([k]))
     several = way.runner_up >= 0

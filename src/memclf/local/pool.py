@@ -5,7 +5,9 @@ The pool receives plain index arrays and does not depend on similarities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +23,7 @@ from memclf._numbers import Array, first_largest
 from memclf._progress import track
 from memclf.cases import Cases, containers
 from memclf.cases.chunks import Chunks
+from memclf.cases.collection import Collection
 from memclf.cases.steps import repeats_known, skip_known
 from memclf.local import one
 from memclf.local.on_chunks import fit_jobs_on_chunks, fit_whole_on_chunks
@@ -29,6 +32,7 @@ from memclf.protocols import DecidesFromEmbeddings, Fits, SharesParts, gives_pro
 
 STARTS = ("fresh", "global")
 GLOBAL = -1  # in place of a memory's number: the global classifier
+AHEAD = 64  # cases that are embedded at a time, while they are described
 
 
 @dataclass(frozen=True)
@@ -292,6 +296,35 @@ def ask(estimators: list[Any], branch: Array, cases: Cases, method: str, out: Ar
         else:
             out[rows] = answer
     return out
+
+
+@contextmanager
+def embed_ahead(estimators: list[Any], cases: Cases) -> Iterator[None]:
+    """Embed the cases in another thread within it, for networks that all have one backbone.
+
+    For use while the cases are described. The networks find their embeddings in the cache of the cases afterwards.
+    """
+    networks = [each for each in estimators if isinstance(each, DecidesFromEmbeddings)]
+    alike = len(networks) == len(estimators) and len({id(each.backbone_) for each in networks}) == 1
+    own, stopped = cases.given_to(networks[0]) if alike and len(cases) >= AHEAD else None, False
+    if not isinstance(own, Collection):  # nothing would keep the embeddings
+        yield
+        return
+
+    def embed() -> None:
+        for part in containers.chunks(len(own), AHEAD):
+            if stopped:
+                return
+            networks[0].embed(own[part])
+
+    with ThreadPoolExecutor(1) as thread:
+        embedded = thread.submit(embed)
+        try:
+            yield
+        except BaseException:
+            stopped = True
+            raise
+    embedded.result()
 
 
 def _embed_together(estimators: list[Any], asked: Array, chosen: Array, cases: Cases) -> dict[int, Array]:

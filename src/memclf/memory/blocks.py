@@ -9,10 +9,9 @@ from math import fsum
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from memclf._numbers import Array
-from memclf._threads import count_threads
+from memclf._threads import count_threads, map_in_threads
 from memclf.cases import containers, distinct
 from memclf.memory import passes
 from memclf.memory.budget import ASSUMED_MEMORIES, rows_within
@@ -105,14 +104,11 @@ class Blocks:
         own: list[tuple[Any, ...]] = [
             tuple(None if each is None else each[i] for each in kept) for i in range(len(parts))
         ]
-        if self.n_jobs == 1 or len(parts) == 1:
-            return [work(part, self.read(part), *mine) for part, mine in zip(parts, own, strict=True)]
-        run = Parallel(n_jobs=self.n_jobs, require="sharedmem")
-        jobs = (delayed(self._on_block)(work, part, mine) for part, mine in zip(parts, own, strict=True))
-        return list(run(jobs))
 
-    def _on_block(self, work: Callable[..., Result], part: slice, own: tuple[Any, ...]) -> Result:
-        return work(part, self.read(part), *own)
+        def on_block(number: int) -> Result:
+            return work(parts[number], self.read(parts[number]), *own[number])
+
+        return map_in_threads(on_block, range(len(parts)), min(self.n_jobs, len(parts)))
 
     def keep(self, work: Callable[..., tuple[Any, Result]], *kept: Kept) -> tuple[Kept, list[Result]]:
         """The same for work that gives two results: the first stays with its block."""

@@ -17,7 +17,8 @@ NAMES = {
     STAGE_ONE: "stage 1 alone",
     MEMORY: "memory classifier",
 }
-KEPT = "The memory classifier is saved all the same: it shows the remembered case behind every answer, and says unknown"
+SHOWS = "shows the remembered case behind every answer, and says unknown"
+KEPT = f"The memory classifier is saved all the same: it {SHOWS}. With --answer global the plain model answers in it."
 
 Use = Literal["memory", "plain", "stage1"]
 
@@ -28,6 +29,10 @@ class Advice(NamedTuple):
     use: Use
     sentence: str
     more: str = ""
+
+
+#: Where the plain model answers, there is nothing to choose.
+AS_PLAIN = Advice("memory", f"The plain model answers, in a memory classifier that {SHOWS}.")
 
 
 def advise(results: Results, answered: float = 1.0) -> Advice:
@@ -50,7 +55,7 @@ def advise(results: Results, answered: float = 1.0) -> Advice:
         raise ValueError(f"the results need {BASELINE!r} and {MEMORY!r}; they have {sorted(results.contenders)}")
     of = "" if answered > 0.9995 else f" on the {100 * answered:.1f} % of cases that it answers"
     if pick == BASELINE:
-        return Advice("plain", _say_plain(gain, fair, of), f"{KEPT}.")
+        return Advice("plain", _say_plain(gain, fair, of), KEPT)
     if pick == STAGE_ONE:
         return Advice("stage1", _say_stage_one(results, of), "Fit it with --answer labels: no classifier is trained.")
     return Advice("memory", f"Use the memory classifier:{of} it {_say_gain(gain, fair)}.")

@@ -17,14 +17,14 @@ from memclf.data import TrainingCases, read_training
 from memclf.evaluate import Results, StageOne, Store, evaluate_held_out, keep_answered
 from memclf.evaluate.store import BASELINE, CLEAN, ModelId
 from memclf.exceptions import DataError, OptionError
-from memclf.own.advice import MAJORITY, MEMORY, NAMES, STAGE_ONE, Advice, advise, order
+from memclf.own.advice import AS_PLAIN, MAJORITY, MEMORY, NAMES, STAGE_ONE, Advice, advise, order
 from memclf.own.defaults import NETWORK, make_classifier
 from memclf.own.named import find_estimator, find_similarity
 from memclf.persist import save
 from memclf.persist.folder import check_target
 
 FOLDS = 5
-LABELS = "labels"
+GLOBAL, LABELS = "global", "labels"
 TEXTS = (
     "holds texts, and memclf has no model of texts by itself. Turn each text into numbers with a sentence embedder "
     "(pip install sentence-transformers), write them as columns of a .parquet file beside the target, and give "
@@ -218,10 +218,10 @@ def fit_cases(
         verbose=verbose,
     )
     notes = dict.fromkeys((*data.notes, *(f"Note: {each.message}" for each in raised)))
-    return FittedData(clf, replace(data, notes=tuple(notes)), compare_answers(store), model)
+    return FittedData(clf, replace(data, notes=tuple(notes)), compare_answers(store, answer), model)
 
 
-def compare_answers(store: Store) -> Comparison:
+def compare_answers(store: Store, answer: str) -> Comparison:
     """What held-out answers say: a table, paired differences, and which contender to use."""
     results = Results(store)
     share = results.measure(ModelId(MEMORY), "coverage", [CLEAN])
@@ -230,7 +230,7 @@ def compare_answers(store: Store) -> Comparison:
             "the memory classifier answered none of the held-out cases; a higher --unknown-rate, or 0 for none"
         )
     answered = results if share == 1 else Results(keep_answered(store, MEMORY))
-    return Comparison(results, answered, share, advise(answered, share))
+    return Comparison(results, answered, share, AS_PLAIN if answer == GLOBAL else advise(answered, share))
 
 
 def _contenders(

@@ -7,10 +7,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from memclf._numbers import Array, TwoBest, first_best, reaches, two_best
-from memclf._threads import count_threads, one_blas_thread
+from memclf._threads import count_threads, map_in_threads, one_blas_thread
 from memclf.cases import containers
 from memclf.similarity.base import can_order, compare_memories, nearest_memories
 
@@ -138,10 +137,7 @@ def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array,
     slices = list(containers.chunks(containers.count(Z), BLOCK // len(indices)))
     threads = count_threads() if plain and can_order(similarity) and len(slices) > 1 else 1
     with one_blas_thread(threads > 1):
-        if threads > 1:
-            parts = list(Parallel(n_jobs=threads, require="sharedmem")(delayed(routed)(part) for part in slices))
-        else:
-            parts = [routed(part) for part in slices]
+        parts = map_in_threads(routed, slices, threads)
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _COLUMNS}

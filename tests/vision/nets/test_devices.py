@@ -2,6 +2,7 @@
 
 import platform
 import resource
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from skorch.callbacks import Callback
 from torch import nn
 
 from memclf.vision import ImageClassifier
-from memclf.vision.nets import RECIPES, devices
+from memclf.vision.nets import RECIPES, devices, network
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.integers(0, 120, (8, 16, 16, 3)), RNG.integers(130, 255, (8, 16, 16, 3))]).astype(np.uint8)
@@ -113,6 +114,17 @@ def test_reuse_memory__arrays_one_after_the_other__are_the_same_memory():
             torch.empty(2**24).fill_(1.0)
         cleared = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
     assert cleared < 5 * pages  # without reuse, the system clears all twenty
+
+
+def test_predict__several_batches__reuse_memory_and_one_does_not(monkeypatch):
+    reused = []
+    monkeypatch.setattr(network, "reuse_memory", lambda device: reused.append(device) or nullcontext())
+    model = fitted(predict_batch_size=4, device="cpu")
+    reused.clear()
+    model.predict(X[:4])
+    assert reused == []
+    model.predict(X[:5])
+    assert reused == ["cpu"]
 
 
 def test_reuse_memory__gpu__changes_nothing(monkeypatch):

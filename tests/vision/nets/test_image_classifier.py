@@ -1,6 +1,8 @@
 """ImageClassifier: a network that keeps scikit-learn's promises."""
 
 import pickle
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from torch import nn
 
 from memclf import MemoryClassifier
 from memclf.exceptions import TrainingError
+from memclf.local import pool
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageClassifier, ImageCollection
 from memclf.vision.features import ImageFeatures, PatchColour
@@ -530,6 +533,52 @@ def test_memories_that_share_a_backbone_hold_one_and_ask_it_once(n_jobs):
     branch = clf.route(images).memory
     apart = np.stack([clf.estimators_[k].predict_proba(images[[i]])[0] for i, k in enumerate(branch)])
     np.testing.assert_allclose(together, apart, atol=1e-5)
+
+
+class Watched(PatchColour):
+    """Waits until the network is at work before it measures the first picture, and may fail then."""
+
+    at_work, fails = threading.Event(), False
+
+    def measure(self, image, info):
+        assert self.at_work.wait(60)
+        if self.fails:
+            raise RuntimeError("broken feature")
+        return super().measure(image, info)
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """A memory classifier with one backbone, which says when it is asked; and what the backbone has seen."""
+    images, labels = squares(60, seed=1, wrong=0.2)
+    clf = memory_classifier(share_backbone=True).set_params(similarity=TreeSimilarity(features=Watched()))
+    monkeypatch.setattr(Watched, "at_work", threading.Event())
+    Watched.at_work.set()
+    clf.fit(images, labels)
+    Watched.at_work.clear()
+    seen, handle = passes(clf.global_.backbone_)
+    told = clf.global_.backbone_.register_forward_pre_hook(lambda *_: Watched.at_work.set())
+    yield clf, seen
+    handle.remove()
+    told.remove()
+
+
+def test_predict__many_images__embeds_them_while_they_are_described(watched, monkeypatch):
+    (clf, seen), images = watched, squares(150, seed=2)[0]
+    together = clf.predict_proba(images)
+    assert sum(seen) == 150
+    monkeypatch.setattr(pool, "AHEAD", 1000)
+    np.testing.assert_allclose(clf.predict_proba(images), together, atol=1e-6)
+
+
+def test_predict__feature_fails__the_images_are_not_all_embedded(watched, monkeypatch):
+    clf, seen = watched
+    monkeypatch.setattr(Watched, "fails", True)
+    slow = clf.global_.backbone_.register_forward_hook(lambda *_: time.sleep(0.05))  # all images would take 4 s
+    with pytest.raises(RuntimeError, match="broken feature"):
+        clf.predict(squares(20 * pool.AHEAD, seed=2)[0])
+    slow.remove()
+    assert sum(seen) < 10 * pool.AHEAD
 
 
 @pytest.mark.parametrize("recipe", ["vanilla", "cutmix"])

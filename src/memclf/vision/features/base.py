@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from memclf._numbers import Array, format_number
 from memclf._progress import track
-from memclf._threads import one_blas_thread
+from memclf._threads import one_blas_thread, one_opencv_thread
 from memclf.cases import Computation
 from memclf.cases.containers import chunks
 from memclf.vision.features.outline import mask_colours, outline_masks
@@ -120,7 +120,7 @@ class ImageFeatures(TransformerMixin, BaseEstimator):
         self._validate_params()
         slices = list(chunks(len(images), READ_AHEAD))
         # Small products gain nothing from more threads, and those of several images would wait for each other.
-        with one_blas_thread():
+        with one_blas_thread(), one_opencv_thread():
             parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
                 delayed(self._measure_part)(images, part) for part in slices
             )

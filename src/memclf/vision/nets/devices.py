@@ -52,11 +52,11 @@ def half_precision(device: str) -> torch.dtype | None:
 
 @contextmanager
 def reuse_memory(device: str) -> Iterator[None]:
-    """Let a processor's training steps reuse the memory of the steps before.
+    """Let batch after batch reuse the memory of the one before, on a processor.
 
-    glibc returns large arrays to the system at once, and the system clears them page by page for the next step. That
-    was a third of the processor time of a training step. Afterwards, free memory is returned. Other devices and other
-    libraries of C stay as they are.
+    glibc returns large arrays to the system at once, and the system clears them page by page for the next batch. That
+    was a third of the processor time of a training step, and as much of prediction. Afterwards, free memory is
+    returned. Other devices and other libraries of C stay as they are.
     """
     if torch.device(device).type != "cpu" or platform.libc_ver()[0] != "glibc":
         yield

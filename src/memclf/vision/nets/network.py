@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from memclf.cases import Computation
 from memclf.vision.images import ImageCollection
 from memclf.vision.nets.backbones import build, stages_of, width_of
 from memclf.vision.nets.data import Examples
+from memclf.vision.nets.devices import reuse_memory
 from memclf.vision.nets.weights import load_pretrained
 
 
@@ -166,9 +168,8 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
         place = torch.device(device)
         placed = network.to(place).eval()
         out = np.empty((len(some), network.width), dtype=np.float32)
-        done = 0
-        with torch.inference_mode():
-            size = batch_size or (16 if place.type == "cpu" else 128)
+        done, size = 0, batch_size or (16 if place.type == "cpu" else 128)
+        with torch.inference_mode(), reuse_memory(device) if len(some) > size else nullcontext():
             for batch in Examples(some, network.size).batches(size, training=False):
                 out[done : done + len(batch)] = placed.embed(batch.views[0].to(place)).cpu().numpy()
                 done += len(batch)

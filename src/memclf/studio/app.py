@@ -51,6 +51,9 @@ def create_studio(project: Project, *, token: str | None = None, trusted: tuple[
     for module in pages.MODULES:
         app.include_router(module.routes(studio))
     _add_failures(app, studio)
+    # This builds all routes now. At the first request FastAPI would build them while jobs run, under a filter of
+    # warnings that another thread's may undo.
+    app.openapi()
     return app
 
 

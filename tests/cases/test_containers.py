@@ -1,5 +1,8 @@
 """Counting, picking and stacking cases of every kind."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -98,3 +101,48 @@ def test_check_columns__second_fit_without_columns__forgets_them():
     assert not hasattr(model, "n_features_in_")
     assert not hasattr(model, "feature_names_in_")
     containers.check_columns(model, KINDS["texts"])
+
+
+@pytest.fixture
+def mapped(tmp_path):
+    """The name of a file of 32 MB, each number of which is the number of its row."""
+    path = tmp_path / "cases.npy"
+    np.save(path, np.repeat(np.arange(2**18, dtype=np.float32)[:, None], 32, axis=1))
+    return path
+
+
+def mapped_megabytes():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    line = next(line for line in lines if line.startswith("RssFile"))
+    return int(line.split()[1]) / 1024
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
+@pytest.mark.parametrize("view", [slice(None), slice(1000, None)])
+def test_release_pages__cases_that_were_read__are_no_longer_in_memory(mapped, view):
+    cases = np.asarray(np.load(mapped, mmap_mode="r")[view])
+    assert cases[:, 0].sum() > 0
+    before = mapped_megabytes()
+    containers.release_pages(cases, slice(0, len(cases)))
+    assert mapped_megabytes() < before - 20
+    np.testing.assert_array_equal(cases[::5000, 7], np.arange(2**18)[view][::5000])
+
+
+@pytest.mark.parametrize("mode", ["c", "r+"])
+def test_release_pages__map_that_was_changed__keeps_the_change(mapped, mode):
+    cases = np.load(mapped, mmap_mode=mode)
+    cases[5000] = -1
+    containers.release_pages(cases, slice(0, len(cases)))
+    assert (cases[5000] == -1).all()
+
+
+@pytest.mark.parametrize("cases", [ROWS, ROWS.tolist(), sp.csr_matrix(ROWS)], ids=["array", "list", "sparse"])
+def test_release_pages__no_memory_map__changes_nothing(cases):
+    containers.release_pages(cases, slice(0, 2))
+    assert containers.count(cases) == len(ROWS)
+
+
+def test_take_ascending__memory_map__is_as_from_the_array(mapped):
+    cases = np.load(mapped, mmap_mode="r")
+    rows = np.arange(7, len(cases), 40)  # more than are picked at a time
+    np.testing.assert_array_equal(containers.take_ascending(cases, rows), np.asarray(cases)[rows])

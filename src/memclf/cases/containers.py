@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 from collections.abc import Iterator, Mapping, Sized
 from numbers import Number
@@ -17,6 +18,7 @@ from memclf.cases.parquet import SUFFIX, ParquetRows
 from memclf.protocols import Table
 
 ROW_BYTES = 256  # assumed for what is no array
+FEW = 1024  # rows that are picked from a memory map at a time
 
 
 def count(cases: Any) -> int:
@@ -36,6 +38,45 @@ def take_slice(cases: Any, part: slice) -> Any:
     return (
         cases[part] if isinstance(cases, (np.ndarray, ParquetRows)) else take(cases, np.arange(part.start, part.stop))
     )
+
+
+def take_ascending(cases: Any, indices: Array) -> Any:
+    """The cases at ascending `indices`; of a memory map, few of its pages are in memory at a time."""
+    if _memory_map(cases) is None or len(indices) <= FEW:
+        return take(cases, indices)
+    found = []
+    for part in chunks(len(indices), FEW):
+        found.append(take(cases, indices[part]))
+        release_pages(cases, slice(int(indices[part][0]), int(indices[part][-1]) + 1))
+    return stack(found)
+
+
+def release_pages(cases: Any, part: slice) -> None:
+    """Give the pages of a memory map that hold these cases back to the system.
+
+    Otherwise all pages that were ever read count as memory of the process. They are read again when they are asked for.
+    Of other cases it does nothing.
+    """
+    root = _memory_map(cases)
+    if root is None:
+        return
+    some, mapped = cases[part], root.ctypes.data - root.offset % mmap.ALLOCATIONGRANULARITY
+    first = some.ctypes.data - mapped
+    begin, end = -(-first // mmap.PAGESIZE), (first + some.nbytes) // mmap.PAGESIZE
+    if some.flags.c_contiguous and end > begin:
+        root.base.madvise(mmap.MADV_DONTNEED, begin * mmap.PAGESIZE, (end - begin) * mmap.PAGESIZE)
+
+
+def _memory_map(cases: Any) -> Any:
+    """The memory map that an array is a part of, if its pages can be given back; else None.
+
+    Those of a map that may be written to can hold changes that no file has.
+    """
+    root = cases
+    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
+        root = root.base
+    mapped = isinstance(root, np.memmap) and isinstance(root.base, mmap.mmap) and root.mode == "r"
+    return root if mapped and hasattr(mmap, "MADV_DONTNEED") else None
 
 
 def take_columns(cases: Any, indices: Array) -> Any:

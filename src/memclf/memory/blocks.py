@@ -84,7 +84,7 @@ class Blocks:
         """The descriptions of the cases at these rows."""
         order = np.argsort(rows, kind="stable")  # files are read in their own order
         parts = [rows[order[part]] for part in containers.chunks(len(rows), self.rows)]
-        found = containers.stack([self._described(containers.take(self.data, part)) for part in parts])
+        found = containers.stack([self._described(containers.take_ascending(self.data, part)) for part in parts])
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
         return containers.take(found, back)
@@ -106,7 +106,9 @@ class Blocks:
         ]
 
         def on_block(number: int) -> Result:
-            return work(parts[number], self.read(parts[number]), *own[number])
+            found = work(parts[number], self.read(parts[number]), *own[number])
+            containers.release_pages(self.data, parts[number])
+            return found
 
         return map_in_threads(on_block, range(len(parts)), min(self.n_jobs, len(parts)))
 

@@ -119,7 +119,8 @@ class Routes:
         return pd.DataFrame(self.to_dict())
 
 
-_COLUMNS = [field.name for field in fields(Route)]
+_TYPES: dict[str, type] = {"int": np.intp, "float": np.float64, "bool": np.bool_}
+_COLUMNS = {field.name: _TYPES[str(field.type)] for field in fields(Route)}  # annotations are texts
 
 
 def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array, rule: str, Z: Any) -> Routes:
@@ -134,14 +135,21 @@ def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array,
             return _routes(nearest_memories(*case), thresholds, len(indices))
         return route(compare_memories(*case), thresholds, rule)
 
-    slices = list(containers.chunks(containers.count(Z), BLOCK // len(indices)))
-    threads = count_threads() if plain and can_order(similarity) and len(slices) > 1 else 1
+    n, ordered = containers.count(Z), plain and can_order(similarity)
+    slices = list(containers.chunks(n, BLOCK // len(indices)))
+    if len(slices) <= 1:
+        return routed(slice(0, n))
+    whole = Routes(**{name: np.empty(n, dtype) for name, dtype in _COLUMNS.items()}, n_memories=len(indices))
+
+    def fill(part: slice) -> None:
+        found = routed(part)
+        for name in _COLUMNS:
+            getattr(whole, name)[part] = getattr(found, name)
+
+    threads = count_threads() if ordered else 1
     with one_blas_thread(threads > 1):
-        parts = map_in_threads(routed, slices, threads)
-    if len(parts) == 1:
-        return parts[0]
-    columns = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _COLUMNS}
-    return Routes(**columns, n_memories=len(indices))
+        map_in_threads(fill, slices, threads)
+    return whole
 
 
 def route(block: Array, thresholds: Array, rule: str = "argmax_then_check") -> Routes:

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
-from memclf.answers.belief import PARTS
+from memclf.answers.belief import PARTS, Belief
 from memclf.cases import Cases
 from memclf.evaluate import Measured
 from memclf.evaluate.describe import describe_model
@@ -98,6 +98,39 @@ def test_auto__measurements__survive_saving(fitted, tmp_path):
     again = load(tmp_path / "model", trusted=[Bar, Blind])
     images, _ = pictures(30, 3)
     assert again.predict_proba(images) == pytest.approx(fitted.predict_proba(images))
+
+
+def test_auto__bar_as_in_no_training_picture__measurements_are_odd_and_count_for_less(fitted):
+    images, _ = pictures(30, 3)
+    strange = images.copy()
+    strange[:, :, :4] = 255
+    answer = copy.deepcopy(fitted.answer_)
+    answer.belief_ = Belief(0.5, 1.0, distance=1.0, measured=True)
+    shares = []
+    for seen in (images, strange):
+        cases = fitted._cases(seen)
+        opinions, _ = answer.gather(fitted._parts, cases, fitted._parts.route(cases))
+        opinions = answer.compare_with_usual(opinions, None)
+        shares.append(np.median(np.divide(*answer.belief_.powers(opinions)[::-1])))
+    assert shares[1] < shares[0] / 2
+
+
+def test_explain__odd_measurements__says_that_they_count_for_less(fitted):
+    both = copy.deepcopy(fitted)
+    both.answer_.believed_ = "together"
+    both.answer_.belief_ = Belief(1.0, 1.0, distance=1.0, measured=True)
+    usual, _ = pictures(30, 3)
+    strange = usual.copy()
+    strange[:, :, :4] = 255
+    said = [["unlike those of training cases" in each.sentence for each in both.explain(X)] for X in (usual, strange)]
+    assert np.mean(said[0]) < 0.5
+    assert all(said[1])
+
+
+def test_auto__model_of_before__answers_without_knowing_what_is_odd(fitted):
+    before = copy.deepcopy(fitted)
+    del before.answer_.odd_, before.answer_.oddness_
+    assert before.score(*pictures(100, 1)) > 0.9
 
 
 def test_auto__tables__have_no_measurements():

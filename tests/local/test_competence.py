@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from memclf.local.competence import DETECTORS, Calibration, Detector, detector_for, embed, rows_for
+from memclf.local.competence import DETECTORS, Calibration, Detector, Mahalanobis, detector_for, embed, rows_for
 from memclf.local.one import constant
 
 EMBEDDED = ("mahalanobis", "neighbours")
@@ -205,3 +205,20 @@ def test_wrong_detectors_are_named():
         detector_for("magic")
     with pytest.raises(ValueError, match="these have gaps; fill them in a step before it"):
         embed(LogisticRegression(), np.array([[1.0, np.nan]]))
+
+
+def test_mahalanobis__scaled__units_of_the_columns_do_not_matter():
+    X, y = load_wine(return_X_y=True)
+    units = np.geomspace(1e-3, 1e3, X.shape[1])
+    scaled, plain = (
+        [Mahalanobis(scaled=wanted).learn(R[::2], y[::2]).judge(R[1::2]) for R in (X, X * units)]
+        for wanted in (True, False)
+    )
+    np.testing.assert_allclose(*scaled, rtol=1e-6)
+    assert np.abs(plain[0] - plain[1]).max() > 0.1
+
+
+def test_mahalanobis__scaled_column_that_never_varies__is_no_division_by_zero():
+    R = np.column_stack([np.arange(30.0), np.full(30, 7.0)])
+    found = Mahalanobis(scaled=True).fit(R, np.zeros(30)).strangeness(R + [[0.0, 1e-9]])
+    assert found.max() < 3

@@ -84,10 +84,14 @@ class AutoAnswer(ProductAnswer):
         the mean of accuracy and balanced accuracy.
     measured_ : RandomForestClassifier or None
         Answers from what the expert's features measure, where it is believed.
+    odd_ : Mahalanobis or None
+        Tells how unlike those of training cases the measurements of a case are.
     detectors_, calibration_, strange_rate_
         As in `ProductAnswer`.
     distances_ : Calibration
         How far held-out cases are from their memories.
+    oddness_ : Calibration or None
+        How odd the measurements of held-out cases are.
     """
 
     needs_global = True
@@ -122,7 +126,7 @@ class AutoAnswer(ProductAnswer):
 
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Fit detectors, and a classifier on what the expert's features measure, if there are any."""
-        self.measured_ = fit_measured(parts, cases, y, counted, weight)
+        self.measured_, self.odd_ = fit_measured(parts, cases, y, counted, weight)
         return super().fit_local(parts, cases, y, counted, weight)
 
     def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
@@ -151,15 +155,19 @@ class AutoAnswer(ProductAnswer):
             out = np.zeros(shape)
             said_by_all = pool.ask([parts.global_classifier], branch, cases, "predict_proba", out, parts.classes)
         wanted = [each for each in closenesses if each < NEVER]
+        # Models of before have nothing that tells how odd measurements are.
+        forests = (self.measured_, vars(self).get("odd_")) if measured else (None, None)
+        told, oddness = ask_measured(*forests, parts, cases)
         return Opinions(
             said,
             memory,
             parts.frequencies,
             whole=said_by_all,
             nearby=labels_by_closeness(parts, cases, wanted) if wanted else None,
-            measured=ask_measured(self.measured_, parts, cases) if measured else None,
+            measured=told,
             size=_sizes(parts)[routes.nearest] if local else None,
             distance=1 - routes.similarity,
+            oddness=oddness,
         )
 
     def learn(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> Self:
@@ -170,6 +178,8 @@ class AutoAnswer(ProductAnswer):
             strange = np.concatenate([each.strangeness[0] for each in plain])
             self.calibration_ = Calibration.of(strange, None if groups is None else groups[rows])
         self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
+        odd = [each.opinions[0].oddness for each in plain]
+        self.oddness_ = None if odd[0] is None else Calibration.of(np.concatenate(odd))
         samples = self._samples(held, codes, weight)
         trials = try_beliefs(samples, METRICS[self.metric])
         best = choose(trials, self.metric)
@@ -181,7 +191,7 @@ class AutoAnswer(ProductAnswer):
         }
         self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples)
         if not self.belief_.measured:
-            self.measured_ = None
+            self.measured_ = self.odd_ = self.oddness_ = None
         return self
 
     def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None) -> list[Sample]:
@@ -200,7 +210,8 @@ class AutoAnswer(ProductAnswer):
     def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
         """The opinions with strangeness and distance beyond the usual."""
         told = super().compare_with_usual(opinions, strange)
-        return replace(told, distance=self.distances_.excess(np.asarray(opinions.distance)))
+        odd = None if opinions.oddness is None else self.oddness_.excess(opinions.oddness)
+        return replace(told, distance=self.distances_.excess(np.asarray(opinions.distance)), oddness=odd)
 
     # -------------------------------------------------------------------------------------------------- answering
 
@@ -259,12 +270,15 @@ class AutoAnswer(ProductAnswer):
             return f"{labelled}; its cluster holds {list_classes(item)}"
         said = most_probable(item.local)
         speaks = f"{self._name_classifier(item)} says {said!r} ({item.local[said]:.2f})"
+        odd = ""
+        if self.belief_.measured and item.labels_share < MOSTLY * self.belief_.labels:
+            odd = "; the measurements count for less, since they are unlike those of training cases"
         if self.believed_ in PARTS or item.labels_share < ALONE:
-            return f"{speaks}; its cluster holds {list_classes(item)}"
+            return f"{speaks}{odd}; its cluster holds {list_classes(item)}"
         why = f"{speaks} {'and' if said == told else 'but'} {labelled}, together {say_outcome(item)}"
         if item.share < MOSTLY and item.competence is not None:
             return f"{why}; the classifier counts for less, since the case is {say_strange(item)}"
-        return why
+        return why + odd
 
     def _name_reading(self) -> str:
         if self.belief_.measured:

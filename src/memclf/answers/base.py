@@ -15,7 +15,8 @@ from memclf.local.pool import Pool
 from memclf.routing import Routes
 
 ALONE = 0.005  # a part that counts for less is not mentioned
-PER_CASE = ("local", "memory", "excess", "whole", "measured", "size", "distance")  # opinions with a row per case
+# Opinions with a row per case.
+PER_CASE = ("local", "memory", "excess", "whole", "measured", "size", "distance", "oddness")
 FLOOR = 1e-4  # no probability counts as smaller: a zero would rule a class out
 
 
@@ -102,6 +103,8 @@ class Opinions:
         How many training cases the local classifiers learned from.
     distance : ndarray of shape (cases,) or None
         One minus the similarity to the nearest memory.
+    oddness : ndarray of shape (cases,) or None
+        How unlike those of training cases the measurements are.
     """
 
     local: Array
@@ -113,6 +116,7 @@ class Opinions:
     measured: Array | None = None
     size: Array | None = None
     distance: Array | None = None
+    oddness: Array | None = None
 
     def spread(self, columns: Array, n: int) -> Opinions:
         """The same opinions in a table of `n` classes, of which these are at `columns`."""

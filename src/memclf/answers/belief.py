@@ -45,7 +45,8 @@ class Belief:
     classifier, labels : float
         The powers of the classifier and of the memories' labels; the larger is 1.
     strangeness, distance : float
-        The rates at which they fade: the classifier with strangeness, the labels with distance, each beside the other.
+        The rates at which they fade, each beside the other: the classifier with strangeness; labels with the distance
+        from the memory, and measurements with how odd they are.
     shrinkage : float
         The local classifier's share is n / (n + shrinkage), where n cases are in its cluster; the rest is the global
         classifier's. 0: local alone; infinite: global alone.
@@ -80,7 +81,7 @@ class Belief:
     def powers(self, opinions: Opinions) -> tuple[Array, Array]:
         """How much the classifier and the labels count on each case."""
         n = len(opinions.local)
-        strange, far = _beyond(opinions.excess, n), _beyond(opinions.distance, n)
+        strange, far = _beyond(opinions.excess, n), _beyond(_unlike(opinions, self), n)
         return _fade(self.classifier, self.labels, self.strangeness * strange, self.distance * far)
 
     def combine(self, opinions: Opinions) -> Array:
@@ -129,6 +130,11 @@ def _ratios(opinions: Opinions, belief: Belief) -> tuple[Array, Array]:
     prior = _log(opinions.prior)
     classifier = _log(mix_classifiers(opinions, belief.shrinkage)) if belief.classifier else prior + 0 * opinions.memory
     return classifier - prior, _log(read_description(opinions, belief)) - prior
+
+
+def _unlike(opinions: Opinions, belief: Belief) -> Array | None:
+    """How unlike all training cases the description is, by which what it says fades."""
+    return opinions.oddness if belief.measured and opinions.oddness is not None else opinions.distance
 
 
 def _beyond(excess: Array | None, n: int) -> Array:
@@ -233,7 +239,7 @@ class _Together:
         for each in samples:
             told, n = each.opinions, len(each.truth)
             prior = np.where(told.prior > 0, _log(told.prior), -np.inf)
-            beyond = _beyond(told.excess, n), _beyond(told.distance, n)
+            beyond = _beyond(told.excess, n), _beyond(_unlike(told, belief), n)
             rows = (np.broadcast_to(prior, told.memory.shape), *_ratios(told, belief), *beyond)
             columns.append((*rows, each.truth, each.weight, np.full(n, each.shifted)))
         found = [np.concatenate(column) for column in zip(*columns, strict=True)]

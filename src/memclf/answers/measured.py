@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from memclf._numbers import Array
 from memclf.cases import Cases
 from memclf.cases.chunks import Chunks, map_parts
+from memclf.local.competence import Mahalanobis
 from memclf.similarity.base import inspect
 
 TREES = 200
@@ -17,23 +18,28 @@ LEAST = 5  # cases in a leaf of a tree
 CASES = 50  # that the forest's opinion stands for, beside one with the class frequencies
 
 
-def fit_measured(parts: Any, cases: Cases | Chunks, y: Array, counted: Array, weight: Array | None) -> Any:
-    """A forest on what the expert's features measure; None if there are no such features.
+def fit_measured(
+    parts: Any, cases: Cases | Chunks, y: Array, counted: Array, weight: Array | None
+) -> tuple[RandomForestClassifier | None, Mahalanobis | None]:
+    """A forest on what the expert's features measure, and what tells odd ones; None without such features.
 
     Cases that are tables have none: classifiers see all of their columns already.
     """
     found = map_parts(inspect, parts.similarity, cases.take(counted))
     if any(each is None for each in found):
-        return None
-    numbers = np.concatenate(found)
-    forest = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0)
-    return forest.fit(numbers, y[counted], None if weight is None else weight[counted])
+        return None, None
+    numbers, weights = np.concatenate(found), None if weight is None else weight[counted]
+    forest = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0).fit(numbers, y[counted], weights)
+    return forest, Mahalanobis(scaled=True).learn(numbers, y[counted])
 
 
-def ask_measured(forest: Any, parts: Any, cases: Cases) -> Array | None:
-    """The forest's probabilities for all classes; none is certain. None without a forest."""
+def ask_measured(forest: Any, odd: Any, parts: Any, cases: Cases) -> tuple[Array | None, Array | None]:
+    """The forest's probabilities for all classes, none of them certain, and how odd the measurements are.
+
+    None without what tells it.
+    """
     if forest is None:
-        return None
-    said = np.zeros((len(cases), len(parts.classes)))
-    said[:, np.searchsorted(parts.classes, forest.classes_)] = forest.predict_proba(inspect(parts.similarity, cases))
-    return np.asarray((CASES * said + parts.frequencies) / (CASES + 1))
+        return None, None
+    numbers, said = inspect(parts.similarity, cases), np.zeros((len(cases), len(parts.classes)))
+    said[:, np.searchsorted(parts.classes, forest.classes_)] = forest.predict_proba(numbers)
+    return (CASES * said + parts.frequencies) / (CASES + 1), None if odd is None else odd.judge(numbers)

@@ -75,9 +75,21 @@ class Mahalanobis(Detector):
 
     The covariance is shrunk (Ledoit and Wolf), so that it has an inverse however few cases there are. Directions in
     which training cases hardly vary weigh most: what leaves their subspace is strange.
+
+    Parameters
+    ----------
+    scaled : bool
+        Divide each column that varies by its spread first: for columns that are measured in units of their own.
     """
 
+    def __init__(self, scaled: bool = False):
+        self.scaled = scaled
+
     def fit(self, R: Array, y: Array) -> Self:
+        if self.scaled:
+            spread = R.std(axis=0)
+            self.spread_ = np.where(spread > TINY, spread, 1.0)
+            R = R / self.spread_
         classes, codes = np.unique(y, return_inverse=True)
         self.means_ = np.array([R[codes == c].mean(axis=0) for c in range(len(classes))])
         apart = R - self.means_[codes]
@@ -95,7 +107,7 @@ class Mahalanobis(Detector):
         return self
 
     def strangeness(self, R: Array) -> Array:
-        found = np.full(len(R), np.inf)
+        R, found = R / self.spread_ if self.scaled else R, np.full(len(R), np.inf)
         for mean in self.means_:
             apart = R - mean
             inside = (apart @ self.directions_) ** 2

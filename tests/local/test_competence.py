@@ -220,5 +220,5 @@ def test_mahalanobis__scaled__units_of_the_columns_do_not_matter():
 
 def test_mahalanobis__scaled_column_that_never_varies__is_no_division_by_zero():
     R = np.column_stack([np.arange(30.0), np.full(30, 7.0)])
-    found = Mahalanobis(scaled=True).fit(R, np.zeros(30)).strangeness(R + [[0.0, 1e-9]])
+    found = Mahalanobis(scaled=True).fit(R, np.zeros(30)).strangeness(R + np.array([0.0, 1e-9]))
     assert found.max() < 3

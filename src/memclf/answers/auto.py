@@ -178,8 +178,8 @@ class AutoAnswer(ProductAnswer):
             strange = np.concatenate([each.strangeness[0] for each in plain])
             self.calibration_ = Calibration.of(strange, None if groups is None else groups[rows])
         self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
-        odd = [each.opinions[0].oddness for each in plain]
-        self.oddness_ = None if odd[0] is None else Calibration.of(np.concatenate(odd))
+        odd = [each.opinions[0].oddness for each in plain if each.opinions[0].oddness is not None]
+        self.oddness_ = Calibration.of(np.concatenate(odd)) if odd else None
         samples = self._samples(held, codes, weight)
         trials = try_beliefs(samples, METRICS[self.metric])
         best = choose(trials, self.metric)
@@ -210,8 +210,9 @@ class AutoAnswer(ProductAnswer):
     def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
         """The opinions with strangeness and distance beyond the usual."""
         told = super().compare_with_usual(opinions, strange)
-        odd = None if opinions.oddness is None else self.oddness_.excess(opinions.oddness)
-        return replace(told, distance=self.distances_.excess(np.asarray(opinions.distance)), oddness=odd)
+        if opinions.oddness is not None and self.oddness_ is not None:
+            told = replace(told, oddness=self.oddness_.excess(opinions.oddness))
+        return replace(told, distance=self.distances_.excess(np.asarray(opinions.distance)))
 
     # -------------------------------------------------------------------------------------------------- answering
 

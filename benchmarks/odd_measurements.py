@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold
 
 from memclf.answers import AutoAnswer
@@ -47,7 +48,7 @@ def gather(asked: argparse.Namespace) -> dict[str, Any]:
     y, groups = np.asarray(data.train.labels), groups_of(data.train)
     folds = StratifiedGroupKFold(3, shuffle=True, random_state=0)
     rest, held = next(folds.split(y, y, np.arange(len(y)) if groups is None else groups))
-    trainer = CellTrainer(study, data.train, settings, Path(), asked.recipe, settings.backbones[0], 0)
+    trainer = CellTrainer(study, data.train, settings, asked.keep.parent, asked.recipe, settings.backbones[0], 0)
     clf = make_variant(AUTO, study, trainer.make_network(), settings, 0, len(y), verbose=1)
     estimator.learn_answer = lambda fit: None  # type: ignore[assignment]  # one network is enough here
     images = data.train[rest].remembered()
@@ -71,6 +72,14 @@ def gather(asked: argparse.Namespace) -> dict[str, Any]:
             look(("test", corruption, severity), make(corruption, severity))
     said = {"train_numbers": inspect(parts.similarity, images), "train_y": y[rest], "classes": clf.classes_}
     return {**said, "held_y": y[held], "test_y": np.asarray(data.test.labels), "sets": sets}
+
+
+def tell_errors(found: dict[str, Any]) -> float:
+    """How well oddness tells errors of the measurements on shifted held-out images: an AUROC."""
+    odd = Mahalanobis(scaled=True).learn(found["train_numbers"], found["train_y"])
+    sets = [found["sets"]["held", "shift", seed] for seed in SHIFTS]
+    wrong = [found["classes"][opinions.measured.argmax(axis=1)] != found["held_y"] for opinions, _, _ in sets]
+    return float(roc_auc_score(np.concatenate(wrong), np.concatenate([odd.judge(numbers) for _, _, numbers in sets])))
 
 
 def learn(found: dict[str, Any], by_oddness: bool) -> tuple[AutoAnswer, dict[Any, Any]]:
@@ -130,6 +139,7 @@ def main() -> None:
         asked.keep.parent.mkdir(parents=True, exist_ok=True)
         asked.keep.write_bytes(pickle.dumps(gather(asked)))
     found = pickle.loads(asked.keep.read_bytes())
+    print(f"oddness tells errors of the measurements on shifted held-out images: AUROC {tell_errors(found):.3f}")
     y, rows = found["test_y"], {}
     for name, by_oddness in (("auto", True), ("auto, fading with distance", False)):
         answer, told = learn(found, by_oddness)

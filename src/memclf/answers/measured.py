@@ -21,9 +21,9 @@ CASES = 50  # that the forest's opinion stands for, beside one with the class fr
 def fit_measured(
     parts: Any, cases: Cases | Chunks, y: Array, counted: Array, weight: Array | None
 ) -> tuple[RandomForestClassifier | None, Mahalanobis | None]:
-    """A forest on what the expert's features measure, and what tells odd ones; None without such features.
+    """A forest on what the expert's features measure, and a detector of odd measurements.
 
-    Cases that are tables have none: classifiers see all of their columns already.
+    Both are None without such features. Cases that are tables have none: classifiers see all of their columns already.
     """
     found = map_parts(inspect, parts.similarity, cases.take(counted))
     if any(each is None for each in found):
@@ -34,7 +34,7 @@ def fit_measured(
 
 
 def ask_measured(forest: Any, odd: Any, parts: Any, cases: Cases) -> tuple[Array | None, Array | None]:
-    """The forest's probabilities for all classes, none of them certain, and how odd the measurements are.
+    """The forest's probabilities, none of them certain, and how odd the measurements are.
 
     None without what tells it.
     """

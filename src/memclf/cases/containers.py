@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sized
 from numbers import Number
 from typing import Any
@@ -41,7 +42,7 @@ def take_slice(cases: Any, part: slice) -> Any:
 
 
 def take_ascending(cases: Any, indices: Array) -> Any:
-    """The cases at ascending `indices`; of a memory map, few of its pages are in memory at a time."""
+    """The cases at ascending `indices`; few pages of a memory map are in memory at a time."""
     if _memory_map(cases) is None or len(indices) <= FEW:
         return take(cases, indices)
     found = []
@@ -70,13 +71,14 @@ def release_pages(cases: Any, part: slice) -> None:
 def _memory_map(cases: Any) -> Any:
     """The memory map that an array is a part of, if its pages can be given back; else None.
 
-    Those of a map that may be written to can hold changes that no file has.
+    Those of a map that may be written to can hold changes that no file has; other systems than Linux take them back
+    by themselves or not at all.
     """
     root = cases
     while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
         root = root.base
     mapped = isinstance(root, np.memmap) and isinstance(root.base, mmap.mmap) and root.mode == "r"
-    return root if mapped and hasattr(mmap, "MADV_DONTNEED") else None
+    return root if mapped and sys.platform == "linux" else None
 
 
 def take_columns(cases: Any, indices: Array) -> Any:

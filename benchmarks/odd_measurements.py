@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from memclf.answers import AutoAnswer
 from memclf.answers.base import HeldOut, balance_probabilities
@@ -46,8 +46,8 @@ def gather(asked: argparse.Namespace) -> dict[str, Any]:
     settings = settings_for(asked.study, "full", data=asked.data, local_epochs=max(1, asked.epochs // 2), **given)
     data = study.load(settings)
     y, groups = np.asarray(data.train.labels), groups_of(data.train)
-    folds = StratifiedGroupKFold(3, shuffle=True, random_state=0)
-    rest, held = next(folds.split(y, y, np.arange(len(y)) if groups is None else groups))
+    folds = (StratifiedKFold if groups is None else StratifiedGroupKFold)(3, shuffle=True, random_state=0)
+    rest, held = next(folds.split(y, y, groups))
     trainer = CellTrainer(study, data.train, settings, asked.keep.parent, asked.recipe, settings.backbones[0], 0)
     clf = make_variant(AUTO, study, trainer.make_network(), settings, 0, len(y), verbose=1)
     estimator.learn_answer = lambda fit: None  # type: ignore[assignment]  # one network is enough here

@@ -353,6 +353,23 @@ def test_powers__case_strange_and_far__the_larger_is_one():
     assert classifier / labels == pytest.approx(0.6 * np.exp([0.0, -0.8 + 0.5, -1.8 + 4.5]))
 
 
+def test_learn_belief__measurements_wrong_where_odd__fade_there_and_distance_does_not_matter():
+    """Measurements know much, but nothing of every third case, which is odd; the memory knows nothing."""
+    found, truth = opinions(600, memory=0.0, whole=0.5)
+    knows = softmax(np.log(PRIOR) + 5 * np.eye(3)[truth], axis=1)
+    odd = np.arange(600) % 3 == 0
+    measured = np.where(odd[:, None], softmax(np.log(PRIOR) + 5 * np.eye(3)[(truth + 1) % 3], axis=1), knows)
+    told = replace(found, measured=measured, oddness=np.where(odd, 4.0, 0.0), nearby=None)
+    weight = np.full(600, 1 / 600)
+    belief = learn_belief([Sample(told, truth, weight, 0, False)])
+    assert belief.measured
+    share = np.divide(*belief.powers(told)[::-1])
+    assert share[odd].max() < share[~odd].min() / 5
+    blind = learn_belief([Sample(replace(told, oddness=np.zeros(600)), truth, weight, 0, False)])
+    right = [(each.combine(told).argmax(axis=1) == truth).mean() for each in (belief, blind)]
+    assert right[0] > right[1] + 0.05
+
+
 def test_auto__together_gives_the_classifier_no_power__labels_are_explained():
     X, y = stripes(120, 0)
     clf = make(second_column()).fit(X, y)

@@ -156,8 +156,8 @@ class AutoAnswer(ProductAnswer):
             said_by_all = pool.ask([parts.global_classifier], branch, cases, "predict_proba", out, parts.classes)
         wanted = [each for each in closenesses if each < NEVER]
         # Models of before have nothing that tells how odd measurements are.
-        forests = (self.measured_, vars(self).get("odd_")) if measured else (None, None)
-        told, oddness = ask_measured(*forests, parts, cases)
+        forest, odd = (self.measured_, vars(self).get("odd_")) if measured else (None, None)
+        told, oddness = ask_measured(forest, odd, parts, cases)
         return Opinions(
             said,
             memory,

@@ -6,7 +6,7 @@ Fits a memory classifier whose networks share one backbone and train their heads
 how good it is does not matter here, and it takes as long to answer as a trained one. Then the network and the memory
 classifier answer the same test leaves from their files, in turns. Ratios are those within a turn; their medians are
 printed. It also tells what the networks of all memories hold beside one. OMP_NUM_THREADS=1 gives the network one
-thread.
+thread, and --backbone resnet18 takes one of the paper's networks (its weights come with the extra arch).
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from memclf.vision import ImageClassifier
 from memclf.vision.features import LeafColours
 
 
-def fit(train: Any) -> MemoryClassifier:
-    network = ImageClassifier(image_size=SIZE, train="head", epochs=2, share_backbone=True, random_state=0, verbose=0)
+def fit(train: Any, backbone: str) -> MemoryClassifier:
+    network = ImageClassifier(
+        backbone, image_size=SIZE, train="head", epochs=2, share_backbone=True, random_state=0, verbose=0
+    )
     clf = MemoryClassifier(
         TreeSimilarity(features=LeafColours()),
         network,
@@ -60,11 +62,12 @@ def count_bytes(networks: list[Any]) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with dataset-full.csv, split.csv and leaf/")
+    parser.add_argument("--backbone", default="efficientnet_lite0")
     parser.add_argument("--images", type=int, default=100)
     parser.add_argument("--turns", type=int, default=9)
     options = parser.parse_args()
     train, test = leaves(options.data, "train"), leaves(options.data, "test")
-    clf = fit(train[np.arange(0, len(train), 6)])
+    clf = fit(train[np.arange(0, len(train), 6)], options.backbone)
     networks = [each for each in (*clf.estimators_, clf.global_) if isinstance(each, ImageClassifier)]
     ratio = count_bytes(networks) / count_bytes([clf.global_])
     print(f"{len(clf.memory_indices_)} memories, weights of all networks beside one: {ratio:.4f}")

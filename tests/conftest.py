@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,6 +19,13 @@ def pytest_configure(config):
         moving = jitter.jittered(**asked)
         moving.__enter__()
         config.add_cleanup(lambda: moving.__exit__(None, None, None))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in `src` alone: in `tests` there are none, and every file would be imported a second time."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]
 
 
 @pytest.hookimpl(tryfirst=True)

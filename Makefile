@@ -17,9 +17,11 @@ PINNED := $(INSTALL) $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 # not to: workers and the processes that tests start would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 # `make test ARGS="..."` hands more to pytest.
-SUITE := -m pytest -q -m "not slow" -n auto --dist worksteal $(ARGS)
+SUITE := -m pytest -q -n auto --dist worksteal $(ARGS)
+QUICK := $(SUITE) -m "not slow and not pages"
+WHOLE := $(SUITE) -m "not slow"
 
-.PHONY: help demo studio tour facts test coverage test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
+.PHONY: help demo studio tour facts test test-pages coverage test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
 help:            ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -59,12 +61,15 @@ studio: $(READY) ## the studio on generated leaves, in the browser; Ctrl-C stops
 tour: $(READY)   ## the screenshots of docs/studio.md: a browser walks through the studio with generated leaves
 	STUDIO_TOUR=docs/pictures $(BIN)/python -m pytest -q -n 0 tests/studio/test_story.py
 
-test: $(READY)   ## all tests that need no extra data
-	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE)
+test: $(READY)   ## all tests that need neither extra data nor a browser
+	OMP_NUM_THREADS=1 $(BIN)/python $(QUICK)
+
+test-pages: $(READY)   ## the tests that look at reports and the studio in Chromium; skipped where there is none
+	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) -m pages
 
 # pyproject.toml says which packages are the core, and at least how much of them the tests must run.
-coverage: $(READY)   ## the same tests, and the share of lines and branches of the core that they run
-	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) --cov --cov-report=term:skip-covered
+coverage: $(READY)   ## both, and the share of lines and branches of the core that they run
+	OMP_NUM_THREADS=1 $(BIN)/python $(WHOLE) --cov --cov-report=term:skip-covered
 
 facts:           ## lines, parameters, imports and cycles of the source, and the files that everyday changes touch
 	@$(PYTHON) tools/facts.py
@@ -73,13 +78,13 @@ facts:           ## lines, parameters, imports and cycles of the source, and the
 NO_NUMBERS := report studies/test_run.py persist/test_hostile.py persist/test_atomic.py \
     cli test_dist.py test_architecture.py
 test-arithmetic: $(READY)   ## the tests with numbers once more, with what is special to this processor switched off
-	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python $(SUITE) $(NO_NUMBERS:%=--ignore=tests/%)
+	OMP_NUM_THREADS=1 $(BIN)/python tests/other_arithmetic.py $(BIN)/python $(QUICK) $(NO_NUMBERS:%=--ignore=tests/%)
 
 test-slow: $(READY)   ## the tests marked slow
 	$(BIN)/python -m pytest -q -m slow
 
 test-oldest: $(OLDEST)/.ready   ## the tests with the oldest versions that pyproject.toml promises, on Python 3.11
-	OMP_NUM_THREADS=1 $(OLDEST)/bin/python $(SUITE)
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python $(WHOLE)
 
 test-dist: $(READY)   ## the wheel in clean environments, without and with each extra; downloads several GB
 	$(BIN)/python -m pytest -q -m slow tests/test_dist.py $(ARGS)
@@ -89,7 +94,7 @@ test-archive: $(READY)   ## the tests of the source archive, unpacked somewhere 
 	@there=$$(mktemp -d) && trap 'rm -rf "$$there"' EXIT && \
 	$(BIN)/python -m build --no-isolation --sdist --outdir "$$there" > /dev/null && \
 	tar -xzf "$$there"/memclf-*.tar.gz -C "$$there" --strip-components=1 && cd "$$there" && \
-	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH="$$there/src" OMP_NUM_THREADS=1 $(ON) python $(SUITE)
+	PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH="$$there/src" OMP_NUM_THREADS=1 $(ON) python $(QUICK)
 
 lint: $(READY)   ## ruff and mypy
 	$(BIN)/ruff check .

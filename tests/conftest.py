@@ -28,6 +28,12 @@ def pytest_collect_file():
     return [each for each in found if not isinstance(each, DoctestModule)]
 
 
+def pytest_itemcollected(item):
+    """Mark what looks at pages in a browser: a quarter of the time of all tests."""
+    if "chromium" in getattr(item, "fixturenames", ()):
+        item.add_marker("pages")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session):
     """Stop what pytest-cov starts too early in a worker of xdist: it would go on where `no_cover` stops the other."""

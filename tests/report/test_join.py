@@ -46,6 +46,17 @@ def test_join__cells_of_two_runs__stand_in_one_table_with_their_runs(runs):
     assert [row[place : place + 2] for row in table.rows[:-1]] == [row[1:3] for row in alone.rows[:-1]]
 
 
+def test_join__manifold_mixup_on_two_backbones__shows_that_of_the_paper_and_names_it(runs):
+    both = runs(
+        a={"pairs": (("manifold_mixup", "resnet50"), ("augmix", "resnet50"))},
+        b={"pairs": (("manifold_mixup", "preact_resnet18"),)},
+    )
+    table = cells_of(join_runs(both))
+    place = [column.group for column in table.columns].index("Manifold Mixup")
+    assert table.rows[-1][place] == "b: 0"
+    assert "Our networks are ResNet50 for AugMix; PreActResNet18 for Manifold Mixup." in table.note
+
+
 def test_join__one_training_in_two_seeds__is_averaged_with_an_interval(runs):
     both = runs(a={"seeds": (0,)}, b={"seeds": (1,)})
     architectures = "paper_leaf_architectures"

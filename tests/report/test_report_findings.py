@@ -214,6 +214,13 @@ def test_paper_gain_is_compared_for_the_trainings_that_the_paper_has(run_of):
     assert "ours for AugMix only" in found.note
 
 
+def test_paper_gain_is_that_of_the_papers_own_feature_where_a_run_has_both(run_of):
+    run = run_of(skill={**GAIN, "memory-paper": (0.9, 0.01)})
+    found = beside_paper.paper_gain(run)
+    assert found.ours.value == pytest.approx(run.gain("memory-paper").value)
+    assert found.ours.value != pytest.approx(run.gain("memory").value)
+
+
 def test_paper_gain_of_the_leaf_study_is_that_of_its_table(run_of):
     six = ("fog", "brightness", "contrast", "gaussian_noise", "motion_blur", "snow")
     found = beside_paper.paper_gain(run_of(corruptions=six, severities=(1, 2, 3, 4, 5), n=40))

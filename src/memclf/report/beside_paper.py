@@ -17,7 +17,9 @@ from memclf.report.section import Block, Folded, Heading, Section, Text
 from memclf.report.tables import EMPTY, Cell, Column, Mark, Number, Table, difference
 
 PAPERS_BACKBONE = "resnet50"  # of the tables whose columns are recipes
+OTHER_BACKBONES = {"manifold_mixup": "preact_resnet18"}  # of these recipes the paper has another one (its footnote 2)
 PAPERS_MODEL = "memory"  # the model of ours that is built as the paper says
+WITH_ITS_FEATURE = "memory-paper"  # the same where the run has the paper's own expert feature beside ours
 
 
 def section(run: Run, folder: Path) -> Section | None:
@@ -92,7 +94,8 @@ def paper_gain(run: Run) -> PaperGain | None:
     if len(known) < len(trainings):
         parts.append(f"ours for {formats.join_words(run.name_training(training) for training in known)} only")
     asked = [each for each in run.common if each.corruption in shared]
-    ours = run.gain(PAPERS_MODEL, conditions=asked, trainings=list(known))
+    own = all(ModelId(WITH_ITS_FEATURE, *training) in run.field for training in known)
+    ours = run.gain(WITH_ITS_FEATURE if own else PAPERS_MODEL, conditions=asked, trainings=list(known))
     return PaperGain(sum(gains) / len(gains) / 100, ", ".join(parts), ours)
 
 
@@ -127,7 +130,7 @@ def compare(run: Run, printed: PublishedTable) -> Table | None:
         return None
     alone = PAPERS_BACKBONE in printed.columns and not any(column in printed.columns for column in ours)
     order = [*ours, *([PAPERS_BACKBONE] if alone else [])]
-    own = {column for column, training in ours.items() if ModelId("memory-paper", *training) in run.field}
+    own = {column for column, training in ours.items() if ModelId(WITH_ITS_FEATURE, *training) in run.field}
     shared = [name for name in printed.corruptions if run.conditions_of(name)]
     extra = [name for name in run.corruptions if name not in printed.rows]
     lines = {run.labels.corruption(name): [name] for name in ("clean", *shared, *extra)}
@@ -166,13 +169,13 @@ def _mean_rows(shared: list[str], extra: list[str]) -> dict[str, list[str]]:
 def _match_columns(run: Run, printed: PublishedTable, first: str) -> dict[str, Training]:
     """Column -> the training of ours that belongs into it.
 
-    Columns that the paper does not have come last. A recipe with several backbones is shown with the paper's, if that
-    was run. Our own backbones are shown in the tables of backbones; a recipe that the paper's table does not have is
+    Columns that the paper does not have come last. A recipe with several backbones is shown with the paper's of that
+    recipe, if that was run. Our own backbones are shown in the tables of backbones; a recipe that the paper's table does not have is
     only shown with one that it has.
     """
     ready = [each.training for each in run.field if each.model == PAPERS_MODEL and run.beside(each, first)]
     if printed.kind == "recipe":
-        ready.sort(key=lambda training: training[1] != PAPERS_BACKBONE)
+        ready.sort(key=lambda training: training[1] != OTHER_BACKBONES.get(training[0], PAPERS_BACKBONE))
         found = {recipe: (recipe, backbone) for recipe, backbone in reversed(ready)}
         if not any(column in found for column in printed.columns):
             return {}
@@ -201,9 +204,15 @@ def _heads(
 def _note(run: Run, printed: PublishedTable, ours: dict[str, Training], extra: list[str]) -> str:
     parts = []
     if printed.kind == "recipe":
-        networks = dict.fromkeys(run.labels.backbone(training[1]) for training in ours.values() if training[1])
-        names = formats.join_words(networks)
-        parts.append(f"Our network is {names}." if names else "")
+        networks: dict[str, list[str]] = {}
+        for column, (_, backbone) in ours.items():
+            if backbone:
+                networks.setdefault(run.labels.backbone(backbone), []).append(run.labels.training(column))
+        if len(networks) > 1:
+            each = (f"{name} for {formats.join_words(columns)}" for name, columns in networks.items())
+            parts.append(f"Our networks are {'; '.join(each)}.")
+        elif networks:
+            parts.append(f"Our network is {next(iter(networks))}.")
     new = [run.labels.training(column) for column in ours if column not in printed.columns]
     if new:
         parts.append(f"{formats.join_words(new)} {'is' if len(new) == 1 else 'are'} not in the paper’s table.")
@@ -215,7 +224,7 @@ def _note(run: Run, printed: PublishedTable, ours: dict[str, Training], extra: l
 
 
 def _models(first: str, own: bool) -> list[str]:
-    return [first, PAPERS_MODEL, *(["memory-paper"] if own else [])]
+    return [first, PAPERS_MODEL, *([WITH_ITS_FEATURE] if own else [])]
 
 
 def _shared_seeds(run: Run, training: Training, models: list[str]) -> list[int]:

@@ -94,8 +94,8 @@ def _with_lines(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     for done, item in enumerate(items):
         now = time.monotonic()
         if now - said > EVERY and not _inside:
-            left = in_words((now - started) / done * (total - done)) if done else "some time"
-            print(f"{what}: {done} of {total}, about {left} left", file=sys.stderr, flush=True)
+            left = f", about {in_words((now - started) / done * (total - done))} left" if done else ""
+            print(f"{what}: {done} of {total}{left}", file=sys.stderr, flush=True)
             said = now
         _inside.append(what)
         try:

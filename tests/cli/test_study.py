@@ -107,7 +107,7 @@ def test_study_name__other_spelling__is_the_same_study(no_trial):
         (["study", "leaf", "--image-size", "big"], "--image-size must be WIDTHxHEIGHT"),
         (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
         (["study", "color", "--data", "."], "generates its images"),
-        (["study", "acne", "--feature", "paper"], "the acne study has one feature, robust; got 'paper'"),
+        (["study", "acne", "--feature", "own"], "the acne study has one feature, robust; got 'own'"),
         (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
         (["study", "leaf", "--textures", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
         (["study", "leaf", "--textures", "."], "holds no images (.jpg, .png ...), which frost needs as textures"),

@@ -20,6 +20,7 @@ WHOLE = {"scale": "paper", "pretrained": "none"}
 KINDS = {
     "efficientnet_lite0": {"scale": "quick", "sturdy": False},  # bundled weights, heads on what it sees
     "resnet18": WHOLE,
+    "resnet50": WHOLE,  # another kind of block
     "vgg16_conv": WHOLE,
     "preact_resnet18": WHOLE,
 }

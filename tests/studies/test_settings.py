@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from PIL import Image
+from safetensors.torch import save_file
 
-from memclf.exceptions import StudyError
+from memclf.exceptions import StudyError, WeightsError
 from memclf.studies import settings_for
+from memclf.studies.checks import check_weights
 from memclf.studies.published import table
 from memclf.vision import ImageClassifier
 from memclf.vision.corruptions import SETS
@@ -92,6 +95,9 @@ def test_fingerprint__other_setting__is_another():
         ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32, got"),
         ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
         ({"weight_decay": -0.1}, "weight_decay must be at least 0, got -0.1"),
+        ({"weight_decay": float("nan")}, "weight_decay must be at least 0, got nan"),
+        ({"patch_size": 64}, "patch_size is a setting of the color study, not of the leaf study"),
+        ({"corruptions": ["Acne15"]}, "there is no corruption 'Acne15'.*, and the sets paper18, acne15, acne14"),
         ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
         ({"weights": ["resnet18"]}, "weights are pairs as resnet50=weights.safetensors; got 'resnet18'"),
         ({"weights": ["resnet18=none"]}, "weights names 'resnet18', which is none of efficientnet_lite0"),
@@ -112,8 +118,26 @@ def test_settings_for__features__paper_replaces_and_both_adds():
     assert settings_for("color", features=["paper"]).features == ("paper",)
     assert settings_for("color", features=["both"]).features == ("robust", "paper")
     assert settings_for("acne", features=["both"]).features == ("robust",)
+    assert settings_for("acne", features=["paper"]).features == ("robust",)  # its one feature is the paper's
     assert settings_for("color", features=["paper", "robust"]).features == ("robust", "paper")
     assert settings_for("color", features=["robust"]).features == ("robust",)
+
+
+def test_settings_for__sets_that_overlap__count_a_corruption_once():
+    assert settings_for("acne", corruptions=["acne15", "acne14"]) == settings_for("acne", corruptions=["acne15"])
+
+
+def test_settings_for__textures_without_frost__is_an_error(tmp_path):
+    with pytest.raises(StudyError, match="textures are for frost, and the corruptions are fog"):
+        settings_for("leaf", corruptions=["fog"], textures=str(tmp_path))
+
+
+def test_check_weights__file_of_another_network__is_an_error_before_training(tmp_path):
+    file = tmp_path / "other.safetensors"
+    save_file({"weight": torch.zeros(1)}, file)
+    settings = settings_for("leaf", backbones=["resnet18"], weights=[f"resnet18={file}"])
+    with pytest.raises(WeightsError, match="other.safetensors"):
+        check_weights(settings)
 
 
 def test_fingerprint__settings_that_came_later__count_only_if_given():

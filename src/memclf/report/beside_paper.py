@@ -170,8 +170,8 @@ def _match_columns(run: Run, printed: PublishedTable, first: str) -> dict[str, T
     """Column -> the training of ours that belongs into it.
 
     Columns that the paper does not have come last. A recipe with several backbones is shown with the paper's of that
-    recipe, if that was run. Our own backbones are shown in the tables of backbones; a recipe that the paper's table does not have is
-    only shown with one that it has.
+    recipe, if that was run. Our own backbones are shown in the tables of backbones; a recipe that the paper's table
+    does not have is only shown with one that it has.
     """
     ready = [each.training for each in run.field if each.model == PAPERS_MODEL and run.beside(each, first)]
     if printed.kind == "recipe":

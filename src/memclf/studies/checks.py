@@ -25,7 +25,7 @@ def check_settings(settings: Settings) -> None:
         ):
             raise StudyError(f"{name} must hold one or more different values, got {value}")
         parts = value if isinstance(value, tuple) else (value,)
-        if value is not None and about.least is not None and min(parts) < about.least:
+        if value is not None and about.least is not None and not min(parts) >= about.least:  # NaN is not
             raise StudyError(f"{name} must be at least {about.least}, got {value}")
     if not settings.lr > 0:
         raise StudyError(f"lr must be above 0, got {settings.lr}")
@@ -39,7 +39,20 @@ def check_settings(settings: Settings) -> None:
     for what, file in weights.items():
         if file not in PRETRAINED and not Path(file).is_file():
             raise StudyError(f"{what} must be {', '.join(PRETRAINED)} or a file with weights; there is no file {file}")
+    if settings.textures is not None and "frost" not in settings.corruptions:
+        raise StudyError(f"textures are for frost, and the corruptions are {', '.join(settings.corruptions)}")
     _check_names(settings)
+
+
+def check_weights(settings: Settings) -> None:
+    """Read the files of weights that cells start from: an error now, not when the turn of a cell comes after hours."""
+    from memclf.vision.nets.backbones import build
+    from memclf.vision.nets.weights import load_pretrained
+
+    for backbone in dict.fromkeys(backbone for _, backbone in settings.cells()):
+        parameters = settings.network_parameters(backbone)
+        if isinstance(word := parameters["pretrained"], str) and word not in PRETRAINED:
+            load_pretrained(build(backbone, parameters["image_size"]), backbone, word)
 
 
 def _check_pairs(settings: Settings) -> None:
@@ -76,4 +89,5 @@ def _check_names(settings: Settings) -> None:
             for file in texture_files(settings.textures)[0]:
                 read_image(file)  # an error now, not when frost's turn comes after hours
     except ValueError as error:
-        raise StudyError(str(error)) from error
+        known = all(each in corruptions.CORRUPTIONS for each in settings.corruptions)
+        raise StudyError(f"{error}" if known else f"{error}, and the sets {', '.join(corruptions.SETS)}") from error

@@ -24,6 +24,7 @@ from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import build, published
 from memclf.studies.bounds import compute_bounds
+from memclf.studies.checks import check_weights
 from memclf.studies.progress import Progress
 from memclf.studies.published import table
 from memclf.studies.registry import find_study
@@ -62,6 +63,7 @@ def run_study(
     if missing := [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]:
         raise MissingExtraError(f'the report needs {", ".join(missing)}: pip install "memclf[report]"')
     find_device(settings.device)  # one that is missing is an error now, not after the images are loaded
+    check_weights(settings)
     progress = Progress(console)
     study = find_study(settings.study)
     data = study.load(settings)

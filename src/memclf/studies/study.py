@@ -132,17 +132,26 @@ class Study:
         for name, about in Settings.about().items():
             if about.none and chosen.get(name) == about.none:
                 chosen[name] = None
+            if about.study not in ("", self.name) and chosen.get(name):
+                raise StudyError(f"{name} is a setting of the {about.study} study, not of the {self.name} study")
         settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
         from memclf.vision.corruptions import SETS
 
         asked_for = settings.corruptions or ("paper18",)
         names = [each for name in asked_for for each in SETS.get(name, (name,))]
+        if any(name in SETS for name in asked_for):  # sets may overlap
+            names = list(dict.fromkeys(names))
         settings = replace(settings, corruptions=tuple(names))
         check_settings(settings)
         return settings
 
     def _order_features(self, asked: tuple[str, ...]) -> tuple[str, ...]:
-        """The features that were asked for, the robust one first; "both": all there are."""
+        """The features that were asked for, the robust one first; "both": all there are.
+
+        Where a study has one feature, it is the paper's too.
+        """
+        if len(self.feature_names) == 1:
+            asked = tuple(self.feature_names[0] if name == "paper" else name for name in asked)
         for name in asked:
             if name not in (*self.feature_names, "both"):
                 has = "one feature" if len(self.feature_names) == 1 else "the features"

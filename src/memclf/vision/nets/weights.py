@@ -76,7 +76,9 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     except (SafetensorError, OSError, RuntimeError, EOFError, ValueError, KeyError, AttributeError) as error:
         raise WeightsError(f"{path} is not a file of weights: {error}") from error
     except Exception as error:  # torch refuses pickles with its own error and advice that would run their code
-        raise WeightsError(f"{path} holds more than weights; save a state dict, or use safetensors") from error
+        raise WeightsError(
+            f"{path} is not a file of weights, or holds more than weights; save a state dict, or use safetensors"
+        ) from error
     for wrapper in ("state_dict", "model"):
         if isinstance(found, Mapping) and isinstance(found.get(wrapper), Mapping):
             found = found[wrapper]

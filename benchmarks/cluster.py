@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memclf.memory.budget import PER_CASE
+
 DIMENSIONS, CENTRES, MEMORIES, GAMMA = 16, 100, 50, 0.01
 CHUNK = 25_000
 CASES = (100_000, 400_000)
@@ -36,7 +38,6 @@ IMAGES, EMPTY_TASKS = 24, 1000
 PLAN_CASES, PLAN_CORES, PLAN_MACHINES = 10**8, 16, (1, 10, 100)
 IMAGE_BYTES, PRICE, NETWORK = 100_000, 0.05, 1.25e9  # of a JPEG; dollars per core and hour; bytes a second
 PLAN_CHUNK, CLIENT_MEMORY, WORKER_MEMORY = 10_000, 64e9, 4e9  # images in a chunk; bytes; bytes per core
-CLIENT_PER_CASE = 104  # bytes: PER_CASE in memory/budget.py
 PATIENCE = 3600  # seconds that a scheduler may be busy with tasks alone, to count as a limit
 
 
@@ -240,7 +241,7 @@ def plan(runs: list[dict[str, Any]]) -> None:
         print(f"| {machines} | {hours:,.1f} | {n * client / 3600:,.1f} | {hours * cores * PRICE:,.0f} |")
     room, local = WORKER_MEMORY / 1e9, MEMORIES * WORKER_MEMORY
     limits = [
-        (CLIENT_MEMORY / CLIENT_PER_CASE, "memory of the client", f"{CLIENT_PER_CASE} bytes per case"),
+        (CLIENT_MEMORY / PER_CASE, "memory of the client", f"{PER_CASE} bytes per case"),
         (PATIENCE / client, "an hour of client and scheduler", f"{1e6 * client:.1f} µs per case"),
         (local / IMAGE_BYTES, "a local fit that holds the images", f"n / {MEMORIES} of them in {room:.0f} GB"),
         (local / width, "a local fit on descriptions", f"n / {MEMORIES} of {width} bytes in {room:.0f} GB"),
@@ -264,7 +265,7 @@ def print_needs(
     print(f"| client and scheduler | {1e6 * client:.1f} µs | {n * client / 3600:,.2f} hours of one core |")
     print(f"| bytes to the client | {to_client:.0f} | {n * to_client / 1e9:.1f} GB |")
     print(f"| bytes between workers | {peers:.0f} | {n * peers / 1e9:.1f} GB |")
-    print(f"| memory of the client | {CLIENT_PER_CASE} bytes | {n * CLIENT_PER_CASE / 1e9:.1f} GB |")
+    print(f"| memory of the client | {PER_CASE} bytes | {n * PER_CASE / 1e9:.1f} GB |")
     print(f"| descriptions on the workers | {width} bytes | {width * n / 1e9:.1f} GB |")
 
 

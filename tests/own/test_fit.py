@@ -125,6 +125,29 @@ def test_fit__spec_of_measurements__is_what_cases_are_compared_by(pictures, tmp_
     assert [type(each).__name__ for each in clf.similarity_.features.measurements] == ["ColourOf"]
 
 
+def test_fit_data__second_fit_with_a_cache__measures_nothing_again(pictures, tmp_path, monkeypatch):
+    looked, measure = [], Measurements.measure
+
+    def count(self, image, info):
+        looked.append(image)
+        return measure(self, image, info)
+
+    monkeypatch.setattr(Measurements, "measure", count)
+    options = {"features": Measurements([ColourOf("picture")]), "estimator": "forest", "answer": "local", "folds": 2}
+    first = fit_data(pictures, cache=tmp_path / "cache", **options)
+    assert len(looked) == len(first.data.target)
+    fit_data(pictures, cache=tmp_path / "cache", seed=1, **options)
+    assert len(looked) == len(first.data.target)
+    fit_data(pictures, **options)
+    assert len(looked) == 2 * len(first.data.target)
+
+
+def test_fit__cache_for_a_table__says_what_it_is_for(table, tmp_path):
+    shown = run(table, "--out", tmp_path / "m", "--target", "outcome", "--cache", tmp_path / "c")
+    assert shown.exit_code == 2
+    assert "--cache keeps what is measured about images" in shown.output
+
+
 def test_fit__spec_of_taught_regions__measures_those_of_the_folder(pictures, tmp_path):
     image, painting = np.full((48, 64, 3), 220, dtype=np.uint8), np.zeros((48, 64), dtype=np.uint8)
     image[12:36, 16:48] = (170, 80, 80)

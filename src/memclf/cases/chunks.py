@@ -267,7 +267,7 @@ def _say_columns(columns: tuple[Any, ...] | None) -> str:
     if columns is None:
         return "no columns"
     if len(columns) == 1 and isinstance(columns[0], int):
-        return f"{columns[0]} columns"
+        return f"{columns[0]} column" if columns[0] == 1 else f"{columns[0]} columns"
     more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
     return f"the columns {', '.join(map(repr, columns[:SHOWN]))}{more}"
 

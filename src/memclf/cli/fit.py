@@ -76,6 +76,12 @@ def fit(
             "--keep-training", help="Save the training cases with the model: memclf edit then needs no --data."
         ),
     ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps what was measured about images: the next fit does not measure them again."
+        ),
+    ] = None,
     cluster: Annotated[
         str | None, typer.Option(help=f"{CLUSTER_HELP} The held-out folds are tasks of its workers.")
     ] = None,
@@ -124,6 +130,7 @@ def fit(
                     seed=seed,
                     skip_broken=skip_broken,
                     keep_training=keep_training,
+                    cache=cache,
                 )
         except OptionError as error:
             fail(error, code=2)

@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from memclf._progress import say
+from memclf.cases import Memory
+from memclf.cases.store import Store as CacheStore
 from memclf.classifier import MemoryClassifier
 from memclf.data import TrainingCases, read_training
 from memclf.evaluate import Results, StageOne, Store, evaluate_held_out, keep_answered
@@ -123,6 +125,7 @@ def fit_data(
     seed: int = 0,
     skip_broken: bool = False,
     keep_training: bool = False,
+    cache: str | os.PathLike[str] | None = None,
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
@@ -146,6 +149,8 @@ def fit_data(
     seed : int
     keep_training : bool
         Save the training cases with the classifier, so that it can be edited without them.
+    cache : path or None
+        Folder that keeps what is measured about images, and what networks make of them, for other fits.
     folds : int
         Every case is held out once.
     verbose : int or None
@@ -162,6 +167,7 @@ def fit_data(
         unknown_rate=unknown_rate,
         seed=seed,
         keep_training=keep_training,
+        cache=cache,
         folds=folds,
         verbose=verbose,
     )
@@ -178,6 +184,7 @@ def fit_cases(
     unknown_rate: float | None = 0.05,
     seed: int = 0,
     keep_training: bool = False,
+    cache: str | os.PathLike[str] | None = None,
     folds: int = FOLDS,
     verbose: int | None = None,
 ) -> FittedData:
@@ -190,13 +197,17 @@ def fit_cases(
         Measurements of images, or the SPEC that names them.
     similarity : str, similarity or None
         By name as in `fit_data`, or the similarity itself.
-    out, estimator, answer, unknown_rate, seed, keep_training, folds, verbose
+    out, estimator, answer, unknown_rate, seed, keep_training, cache, folds, verbose
         As in `fit_data`.
     """
     if out is not None:
         check_target(Path(out))
     make_memory, plain = _contenders(data, features, similarity, estimator, answer, unknown_rate, seed)
-    cases = data.cases.remembered() if data.kind == "images" else data.cases  # described once for all folds
+    cases = data.cases
+    if data.kind == "images":  # described once for all folds
+        cases = cases.remembered(None if cache is None else Memory(len(cases), CacheStore(cache)))
+    elif cache is not None:
+        raise OptionError(f"--cache keeps what is measured about images, but {data.path} holds none")
     extra = {} if data.groups is None else {"groups": data.groups}
     say(f"fitting on all {len(data.target):,} cases", verbose)
     with warnings.catch_warnings(record=True) as raised:

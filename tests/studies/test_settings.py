@@ -96,7 +96,6 @@ def test_fingerprint__other_setting__is_another():
         ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
         ({"weight_decay": -0.1}, "weight_decay must be at least 0, got -0.1"),
         ({"weight_decay": float("nan")}, "weight_decay must be at least 0, got nan"),
-        ({"patch_size": 64}, "patch_size is a setting of the color study, not of the leaf study"),
         ({"corruptions": ["Acne15"]}, "there is no corruption 'Acne15'.*, and the sets paper18, acne15, acne14"),
         ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
         ({"weights": ["resnet18"]}, "weights are pairs as resnet50=weights.safetensors; got 'resnet18'"),

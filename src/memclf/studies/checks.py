@@ -45,7 +45,10 @@ def check_settings(settings: Settings) -> None:
 
 
 def check_weights(settings: Settings) -> None:
-    """Read the files of weights that cells start from: an error now, not when the turn of a cell comes after hours."""
+    """Read the files of weights that cells start from.
+
+    One that does not fit is an error now, not when the turn of its cell comes after hours.
+    """
     from memclf.vision.nets.backbones import build
     from memclf.vision.nets.weights import load_pretrained
 

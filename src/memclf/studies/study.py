@@ -132,8 +132,6 @@ class Study:
         for name, about in Settings.about().items():
             if about.none and chosen.get(name) == about.none:
                 chosen[name] = None
-            if about.study not in ("", self.name) and chosen.get(name):
-                raise StudyError(f"{name} is a setting of the {about.study} study, not of the {self.name} study")
         settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
         from memclf.vision.corruptions import SETS
 

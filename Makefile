@@ -17,9 +17,9 @@ PINNED := $(INSTALL) $(if $(CONSTRAINTS),-c $(CONSTRAINTS))
 # not to: workers and the processes that tests start would compile everything anew.
 export PYTHONDONTWRITEBYTECODE :=
 # `make test ARGS="..."` hands more to pytest.
-SUITE := -m pytest -q -n auto --dist worksteal $(ARGS)
-QUICK := $(SUITE) -m "not slow and not pages"
-WHOLE := $(SUITE) -m "not slow"
+SUITE := -m pytest -q -n auto --dist worksteal
+QUICK := $(SUITE) -m "not slow and not pages" $(ARGS)
+WHOLE := $(SUITE) -m "not slow" $(ARGS)
 
 .PHONY: help demo studio tour facts test test-pages coverage test-arithmetic test-slow test-oldest test-archive test-dist lint gallery docs bench dist lock clean
 help:            ## show the targets
@@ -65,7 +65,7 @@ test: $(READY)   ## all tests that need neither extra data nor a browser
 	OMP_NUM_THREADS=1 $(BIN)/python $(QUICK)
 
 test-pages: $(READY)   ## the tests that look at reports and the studio in Chromium; skipped where there is none
-	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) -m pages
+	OMP_NUM_THREADS=1 $(BIN)/python $(SUITE) -m pages $(ARGS)
 
 # pyproject.toml says which packages are the core, and at least how much of them the tests must run.
 coverage: $(READY)   ## both, and the share of lines and branches of the core that they run

@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,11 +24,11 @@ def pytest_configure(config):
 def pytest_collect_file():
     """Look for examples in `src` alone: in `tests` there are none, and every file would be imported a second time."""
     found = yield
-    return [each for each in found if not isinstance(each, DoctestModule)]
+    return [each for each in found if type(each) is pytest.Module]
 
 
 def pytest_itemcollected(item):
-    """Mark what looks at pages in a browser: a quarter of the time of all tests."""
+    """Mark what looks at pages in a browser, which takes long."""
     if "chromium" in getattr(item, "fixturenames", ()):
         item.add_marker("pages")
 

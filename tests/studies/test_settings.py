@@ -9,8 +9,8 @@ from safetensors.torch import save_file
 
 from memclf.exceptions import StudyError, WeightsError
 from memclf.studies import settings_for
-from memclf.studies.checks import check_weights
 from memclf.studies.published import table
+from memclf.studies.run import run_study
 from memclf.vision import ImageClassifier
 from memclf.vision.corruptions import SETS
 
@@ -131,12 +131,13 @@ def test_settings_for__textures_without_frost__is_an_error(tmp_path):
         settings_for("leaf", corruptions=["fog"], textures=str(tmp_path))
 
 
-def test_check_weights__file_of_another_network__is_an_error_before_training(tmp_path):
+def test_run_study__weights_of_another_network__are_an_error_before_images_are_read(tmp_path):
     file = tmp_path / "other.safetensors"
     save_file({"weight": torch.zeros(1)}, file)
     settings = settings_for("leaf", backbones=["resnet18"], weights=[f"resnet18={file}"])
     with pytest.raises(WeightsError, match="other.safetensors"):
-        check_weights(settings)
+        run_study(settings, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_fingerprint__settings_that_came_later__count_only_if_given():

@@ -19,7 +19,7 @@ OPTIONS = {
     *("corrupt_at", "image_size", "pretrained", "train", "local", "epochs", "local_epochs", "batch_size", "lr"),
     *("momentum", "weight_decay", "schedule", "device", "mixed_precision", "recipe_backbone", "weights", "textures"),
     *("augmented", "sturdy", "careful", "folds", "ablate", "ensemble", "networks", "n_train", "n_test", "patch_size"),
-    *("min_cluster_size", "literal", "plan", "cluster", "workers", "cache"),
+    *("recipe_setting", "min_cluster_size", "literal", "plan", "cluster", "workers", "cache"),
 }
 
 
@@ -30,7 +30,8 @@ def command():
 def test_study_options__settings__each_has_its_own():
     params = {each.name: each for each in command().params}
     assert set(params) - {"help"} == OPTIONS | {"name"}
-    repeated = {"seed", "recipe", "backbone", "corruption", "severity", "feature", "recipe_backbone", "weights"}
+    repeated = {"seed", "recipe", "backbone", "corruption", "severity", "feature", "weights"}
+    repeated |= {"recipe_backbone", "recipe_setting"}
     assert {name for name, each in params.items() if each.multiple} == repeated
     assert params["augmented"].secondary_opts == ["--no-augmented"]
     assert params["corrupt_at"].opts == ["--corrupt-at"]
@@ -73,7 +74,7 @@ def test_study_plan__full_scale__shows_every_setting_and_runs_nothing(tmp_path, 
     lines = {
         cells[1].strip(): cells[2].strip() for line in shown.output.splitlines() if len(cells := line.split("│")) > 2
     }
-    assert set(lines) - {""} == {each.name for each in fields(Settings)}
+    assert set(lines) - {""} == {each.name for each in fields(Settings)} - {"patch_size"}  # of the colour study
     assert (lines["seeds"], lines["image_size"], lines["data"]) == ("7", "256x128", "generated images")
     assert "to train: 6" in shown.output
     assert "90 conditions" in shown.output.replace("\n", " ")
@@ -107,6 +108,16 @@ def test_study_name__other_spelling__is_the_same_study(no_trial):
         (["study", "leaf", "--image-size", "big"], "--image-size must be WIDTHxHEIGHT"),
         (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
         (["study", "color", "--data", "."], "generates its images"),
+        (["study", "leaf", "--patch-size", "64"], "--patch-size is for the color study, not for leaf"),
+        (["study", "acne", "--literal"], "--literal is for the leaf study, not for acne"),
+        (
+            ["study", "leaf", "--data", ".", "--n-train", "20"],
+            "--n-train is for generated images, and --data names real",
+        ),
+        (
+            ["study", "leaf", "--recipe-setting", "augmix.depth=2"],
+            "is for augmix, and the recipes of this run are vanilla",
+        ),
         (["study", "acne", "--feature", "own"], "the acne study has one feature, robust; got 'own'"),
         (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
         (["study", "leaf", "--textures", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),

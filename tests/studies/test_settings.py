@@ -13,6 +13,9 @@ from memclf.studies.published import table
 from memclf.studies.run import run_study
 from memclf.vision import ImageClassifier
 from memclf.vision.corruptions import SETS
+from memclf.vision.nets.recipes import Adversarial, AugMix
+
+ATTACK = {"recipes": ["adversarial"]}
 
 
 def test_settings_for__paper_scale__has_the_paper_s_columns():
@@ -92,25 +95,55 @@ def test_fingerprint__other_setting__is_another():
         ({"colour": 1}, "no setting colour"),
         ({"preset": "imagenet"}, "Did you mean"),
         ({"local": "networks"}, "need --train all"),
-        ({"corrupt_at": (0, 0)}, "corrupt_at must be at least 32, got"),
+        ({"corrupt_at": (0, 0)}, r"corrupt_at \(--corrupt-at\) must be at least 32, got"),
         ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
-        ({"weight_decay": -0.1}, "weight_decay must be at least 0, got -0.1"),
-        ({"weight_decay": float("nan")}, "weight_decay must be at least 0, got nan"),
+        ({"weight_decay": -0.1}, r"weight_decay \(--weight-decay\) must be at least 0, got -0.1"),
+        ({"weight_decay": float("nan")}, "must be at least 0, got nan"),
         ({"corruptions": ["Acne15"]}, "there is no corruption 'Acne15'.*, and the sets paper18, acne15, acne14"),
         ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
         ({"weights": ["resnet18"]}, "weights are pairs as resnet50=weights.safetensors; got 'resnet18'"),
         ({"weights": ["resnet18=none"]}, "weights names 'resnet18', which is none of efficientnet_lite0"),
         ({"weights": ["efficientnet_lite0=no.pt"]}, "the weights of efficientnet_lite0 must be auto.*no file no.pt"),
-        ({"recipe_backbones": ["mixup=vgg11"]}, "recipe_backbones names 'mixup', which is none of vanilla"),
+        ({"recipe_backbones": ["mixup=vgg11"]}, "names 'mixup', which is none of vanilla"),
         ({"recipe_backbones": ["augmix=vgg11", "augmix=vgg16"]}, "name each recipe or backbone once"),
         ({"recipe_backbones": ["augmix=resnet1000"]}, "resnet1000"),
+        ({"recipe_backbones": ["augmix=vgg11"]}, "is for augmix, and the recipes of this run are vanilla"),
+        (
+            {"recipe_settings": ["augmix.severity=3"]},
+            r"\(--recipe-setting\) is for augmix, and the recipes of this run",
+        ),
+        ({**ATTACK, "recipe_settings": ["adversarial.steps"]}, "are pairs as adversarial.steps=1"),
+        ({**ATTACK, "recipe_settings": ["adversarial.steps=1", "adversarial.steps=2"]}, "must name each field once"),
+        (
+            {**ATTACK, "recipe_settings": ["adversarial.step=1"]},
+            "no field 'step'; its fields are epsilon, alpha, steps",
+        ),
+        ({**ATTACK, "recipe_settings": ["adversarial.steps=1.5"]}, "steps must be a whole number, got '1.5'"),
+        ({**ATTACK, "recipe_settings": ["adversarial.alpha=2/0"]}, "alpha must be a number, as 3, 0.5 or 10/255"),
+        ({**ATTACK, "recipe_settings": ["adversarial.random_start=1"]}, "random_start must be true or false, got '1'"),
+        ({**ATTACK, "recipe_settings": ["adversarial.steps=0"]}, "Adversarial: steps must be at least 1, got 0"),
+        ({"recipe_settings": ["vanilla.steps=1"]}, "vanilla has no field 'steps'; it has none"),
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
-        ({"seeds": (-1,)}, "seeds must be at least 0, got"),
+        ({"seeds": (-1,)}, r"seeds \(--seed\) must be at least 0, got"),
     ],
 )
 def test_settings_for__wrong_value__is_an_error_that_names_it(asked, message):
     with pytest.raises(StudyError, match=message):
         settings_for("leaf", **asked)
+
+
+def test_settings_for__paper_scale_with_one_recipe__needs_no_other_backbone_of_a_recipe():
+    assert settings_for("leaf", "paper", recipes=["vanilla"]).recipe_backbones  # of the scale, not asked for
+
+
+def test_recipe__fields_asked_for__replace_the_published_ones():
+    asked = ["adversarial.steps=1", "adversarial.alpha=10/255", "adversarial.random_start=false", "augmix.depth=2"]
+    settings = settings_for("leaf", recipes=["vanilla", "adversarial", "augmix"], recipe_settings=asked)
+    assert settings.recipe("vanilla") == "vanilla"
+    assert settings.recipe("adversarial") == Adversarial(steps=1, alpha=10 / 255, random_start=False)
+    assert settings.recipe("augmix") == AugMix(depth=2)
+    plain = settings_for("leaf", recipes=["vanilla", "adversarial", "augmix"])
+    assert plain.fingerprint() != settings.fingerprint()
 
 
 def test_settings_for__features__paper_replaces_and_both_adds():

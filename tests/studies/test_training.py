@@ -8,6 +8,7 @@ from memclf import MemoryClassifier
 from memclf.studies import find_study, load_study, settings_for
 from memclf.studies.training import CellTrainer
 from memclf.studies.variants import ABLATION, STURDY, make_variant
+from memclf.vision.nets.recipes import Adversarial
 
 
 def trainer_of(name, folder, asked=None, **options):
@@ -65,6 +66,13 @@ def test_make_network__manifold_mixup_at_scale_paper__starts_without_weights(tmp
         assert cell in settings.cells()
         network = CellTrainer(find_study("leaf"), images, settings, tmp_path, *cell, 0).make_network()
         assert (network.recipe, network.backbone, network.pretrained) == (*cell, pretrained)
+
+
+def test_make_network__recipe_settings__are_fields_of_its_recipe(tmp_path):
+    settings = settings_for("leaf", recipes=["adversarial"], recipe_settings=["adversarial.steps=1"], n_train=20)
+    images = load_study(settings).train
+    trainer = CellTrainer(find_study("leaf"), images, settings, tmp_path, *settings.cells()[0], 0)
+    assert trainer.make_network().recipe == Adversarial(steps=1)
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])

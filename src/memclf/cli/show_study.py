@@ -12,27 +12,16 @@ from rich.text import Text
 from memclf._progress import in_words
 from memclf.studies import Settings
 
-# What a plan shows for a setting that is None.
-UNSET = {
-    ("data", "None"): "generated images",
-    ("split", "None"): "as the data have it",
-    ("corrupt_at", "None"): "the image's own size",
-    ("local_epochs", "None"): "as epochs",
-    ("schedule", "None"): "constant",
-    ("textures", "None"): "those that come with memclf",
-}
-
 
 def print_plan(settings: Settings, console: Console) -> None:
-    """Print all settings of a study, and how much there is to train and to answer."""
+    """Print the settings that matter in a study, and how much there is to train and to answer."""
+    from memclf.report.contents import show_setting
+
     table = Table(title=f"memclf study {settings.study} --scale {settings.scale}", title_justify="left")
     table.add_column("setting", no_wrap=True)
     table.add_column("value")
-    for name, value in settings.as_dict().items():
-        if name in ("image_size", "corrupt_at") and value is not None:
-            value = "x".join(map(str, reversed(value)))  # as the flags have it: width first
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        table.add_row(name, UNSET.get((name, shown), shown))
+    for name, value in settings.used().items():
+        table.add_row(name, show_setting(name, value))
     console.print(table)
     cells, seeds = len(settings.cells()), len(settings.seeds)
     conditions = len(settings.corruptions) * len(settings.severities)

@@ -6,6 +6,7 @@ import inspect
 import json
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -47,7 +48,9 @@ def study(
 
     try:
         with exit_on_error(OSError, ValueError):
-            settings = settings_for(name, scale, **read_options(asked))
+            given = read_options(asked)
+            settings = settings_for(name, scale, **given)
+            refuse_unused(settings, given)
             if plan:
                 print_plan(settings, Console())
                 print_estimate(settings, Console())
@@ -75,6 +78,17 @@ def read_options(asked: dict[str, Any]) -> dict[str, Any]:
             value = _read_size(value, f"--{name.replace('_', '-')}")
         found[name] = str(value) if isinstance(value, Path) else value
     return {name: value for name, value in found.items() if value is not None}
+
+
+def refuse_unused(settings: Settings, given: Iterable[str]) -> None:
+    """Raise a ValueError if an option that was given changes nothing in this study."""
+    about, used = Settings.about(), settings.used()
+    for name in given:
+        if name not in used:
+            option = f"--{(about[name].option or name).replace('_', '-')}"
+            if about[name].study in ("", settings.study):
+                raise ValueError(f"{option} is for generated images, and --data names real ones")
+            raise ValueError(f"{option} is for the {about[name].study} study, not for {settings.study}")
 
 
 def _read_size(text: str, option: str) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from memclf._progress import in_words
 from memclf.report import about, beside_paper, bounds, contenders, exhibits, formats, headline, method, mistakes
+from memclf.report.labels import UNSET
 from memclf.report.run import Run
 from memclf.report.section import Block, Code, Section, Text
 from memclf.report.tables import Cell, Column, Table
@@ -64,17 +65,19 @@ def settings(run: Run, folder: Path) -> Section:
 
 def settings_table(run: Run) -> Table:
     """What was asked for, as it was noted, and the versions."""
-    rows: list[list[Cell]] = [
-        [key, show_size(value) if key in SIZES else show_value(value)] for key, value in sorted(run.settings.items())
-    ]
+    rows: list[list[Cell]] = [[key, show_setting(key, value)] for key, value in sorted(run.settings.items())]
     versions = run.about["versions"]
     rows += [[f"version of {key}", show_value(value)] for key, value in (versions or {}).items()]
     return Table("settings", "Settings and versions", [Column("What"), Column("Value")], rows)
 
 
-def show_size(value: Any) -> str:
-    """Height and width as WIDTHxHEIGHT, which is how they are asked for."""
-    return f"{value[1]}x{value[0]}" if isinstance(value, list | tuple) and len(value) == 2 else show_value(value)
+def show_setting(name: str, value: Any) -> str:
+    """A setting of a study as text; sizes as WIDTHxHEIGHT, which is how they are asked for."""
+    if value is None and name in UNSET:
+        return UNSET[name]
+    if name in SIZES and isinstance(value, list | tuple) and len(value) == 2:
+        return f"{value[1]}x{value[0]}"
+    return show_value(value)
 
 
 def show_value(value: Any) -> str:

@@ -73,6 +73,16 @@ CONTROLS = (
     *("prior", "prior-balanced", "random", "ensemble"),
 )
 
+#: What is shown for a setting of a study that is None.
+UNSET = {
+    "data": "generated images",
+    "split": "as the data have it",
+    "corrupt_at": "the image's own size",
+    "local_epochs": "as epochs",
+    "schedule": "constant",
+    "textures": "those that come with memclf",
+}
+
 
 @dataclass(frozen=True)
 class Labels:

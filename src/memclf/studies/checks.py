@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from memclf.exceptions import StudyError
 from memclf.studies.settings import PRETRAINED, Settings, read_pairs
 from memclf.vision.nets.recipes import RECIPES
 
-EXAMPLES = {"recipe_backbones": "manifold_mixup=preact_resnet18", "weights": "resnet50=weights.safetensors"}
+EXAMPLES = {
+    "recipe_backbones": "manifold_mixup=preact_resnet18",
+    "recipe_settings": "adversarial.steps=1",
+    "weights": "resnet50=weights.safetensors",
+}
+
+
+def spell(name: str) -> str:
+    """A setting as messages name it: with its option in brackets where that is spelt otherwise.
+
+    >>> spell("epochs"), spell("recipe_backbones")
+    ('epochs', 'recipe_backbones (--recipe-backbone)')
+    """
+    option = (Settings.about()[name].option or name).replace("_", "-")
+    return name if option == name else f"{name} (--{option})"
 
 
 def check_settings(settings: Settings) -> None:
@@ -16,17 +31,17 @@ def check_settings(settings: Settings) -> None:
     for name, about in Settings.about().items():
         value = getattr(settings, name)
         if about.choices and value is not None and value not in about.choices:
-            raise StudyError(f"{name} must be one of {', '.join(about.choices)}; got {value!r}")
+            raise StudyError(f"{spell(name)} must be one of {', '.join(about.choices)}; got {value!r}")
         if (
             isinstance(value, tuple)
             and about.option
             and not about.later
             and (not value or len(set(value)) < len(value))
         ):
-            raise StudyError(f"{name} must hold one or more different values, got {value}")
+            raise StudyError(f"{spell(name)} must hold one or more different values, got {value}")
         parts = value if isinstance(value, tuple) else (value,)
         if value is not None and about.least is not None and not min(parts) >= about.least:  # NaN is not
-            raise StudyError(f"{name} must be at least {about.least}, got {value}")
+            raise StudyError(f"{spell(name)} must be at least {about.least}, got {value}")
     if not settings.lr > 0:
         raise StudyError(f"lr must be above 0, got {settings.lr}")
     if not settings.momentum < 1:
@@ -59,17 +74,32 @@ def check_weights(settings: Settings) -> None:
 
 
 def _check_pairs(settings: Settings) -> None:
-    """Recipes and backbones that settings are given for must take part."""
+    """Pairs must be pairs, each thing may be named once, and it must exist or take part."""
     backbones = [backbone for _, backbone in settings.cells()]
-    for name, known in (("recipe_backbones", RECIPES), ("weights", backbones)):
+    for name, known in (("recipe_backbones", RECIPES), ("recipe_settings", RECIPES), ("weights", backbones)):
         texts = getattr(settings, name)
         if wrong := [text for text in texts if "=" not in text]:
-            raise StudyError(f"{name} are pairs as {EXAMPLES[name]}; got {wrong[0]!r}")
+            raise StudyError(f"{spell(name)} are pairs as {EXAMPLES[name]}; got {wrong[0]!r}")
         pairs = read_pairs(texts)
         if len(pairs) < len(texts):
-            raise StudyError(f"{name} must name each recipe or backbone once, got {', '.join(texts)}")
-        if strange := [each for each in pairs if each not in known]:
-            raise StudyError(f"{name} names {strange[0]!r}, which is none of {', '.join(dict.fromkeys(known))}")
+            what = "field" if name == "recipe_settings" else "recipe or backbone"
+            raise StudyError(f"{spell(name)} must name each {what} once, got {', '.join(texts)}")
+        if strange := [each for each in pairs if each.partition(".")[0] not in known and each not in known]:
+            raise StudyError(f"{spell(name)} names {strange[0]!r}, which is none of {', '.join(dict.fromkeys(known))}")
+    try:
+        for recipe in settings.recipes:
+            settings.recipe(recipe)
+    except ValueError as error:
+        raise StudyError(f"{spell('recipe_settings')}: {error}") from error
+
+
+def check_used(settings: Settings, asked: Iterable[str]) -> None:
+    """Raise a StudyError where one of the settings that were asked for concerns a recipe that is not trained."""
+    for name in ("recipe_backbones", "recipe_settings"):
+        for pair in read_pairs(getattr(settings, name)) if name in asked else ():
+            if (recipe := pair.partition(".")[0]) not in settings.recipes:
+                told = ", ".join(settings.recipes)
+                raise StudyError(f"{spell(name)} is for {recipe}, and the recipes of this run are {told}")
 
 
 def _check_names(settings: Settings) -> None:

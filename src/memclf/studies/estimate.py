@@ -135,7 +135,8 @@ def _try_network(settings: Settings, recipe: str, backbone: str, images: ImageCo
         parameters["pretrained"] = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        network = ImageClassifier(backbone, recipe=recipe, random_state=0, **parameters).fit(images, codes)
+        network = ImageClassifier(backbone, recipe=settings.recipe(recipe), random_state=0, **parameters)
+        network.fit(images, codes)
         local = network.continued(images, codes)
     look = _time(lambda: network.predict(images)) / len(images)
     size = 4.0 * sum(each.numel() for each in network.network_.state_dict().values())

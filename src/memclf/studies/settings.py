@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from memclf.vision.nets.catalogue import CATALOGUE, PAPER_BACKBONES
-from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES
+from memclf.vision.nets.recipes import PAPER_RECIPES, RECIPES, Recipe, get_recipe
 from memclf.vision.nets.schedules import SCHEDULES
 
 PRETRAINED = ("auto", "bundled", "none", "published")
@@ -152,6 +153,12 @@ class Settings:
     recipe_backbones: tuple[str, ...] = _setting(
         (), "RECIPE=BACKBONE: a recipe on a backbone of its own; repeat it.", option="recipe_backbone", later=True
     )
+    recipe_settings: tuple[str, ...] = _setting(
+        (),
+        "RECIPE.FIELD=NUMBER, as adversarial.steps=1 or adversarial.alpha=10/255; repeat it.",
+        option="recipe_setting",
+        later=True,
+    )
     weights: tuple[str, ...] = _setting(
         (), "BACKBONE=FILE, or another value of --pretrained: for one backbone; repeat it.", later=True
     )
@@ -174,6 +181,15 @@ class Settings:
         own = read_pairs(self.recipe_backbones)
         first = [(recipe, own.get(recipe, self.backbones[0])) for recipe in self.recipes]
         return list(dict.fromkeys([*first, *((self.recipes[0], backbone) for backbone in self.backbones)]))
+
+    def recipe(self, name: str) -> str | Recipe:
+        """The recipe of this name with the fields that `recipe_settings` ask for; without any, the name alone."""
+        asked = {}
+        for key, text in read_pairs(self.recipe_settings).items():
+            recipe, _, wanted = key.partition(".")
+            if recipe == name:
+                asked[wanted] = _read_field(get_recipe(name), wanted, text)
+        return replace(get_recipe(name), **asked) if asked else name
 
     @property
     def uses_folds(self) -> bool:
@@ -241,3 +257,24 @@ class Settings:
 def read_pairs(texts: tuple[str, ...]) -> dict[str, str]:
     """Texts as "a=b" as {"a": "b"}; only the first sign of equality divides."""
     return {name: value for name, _, value in (text.partition("=") for text in texts)}
+
+
+def _read_field(recipe: Recipe, name: str, text: str) -> Any:
+    """A field of a recipe from a text: a number, also as a fraction, or true or false."""
+    known = {each.name: each.default for each in fields(recipe) if not isinstance(each.default, tuple)}
+    if name not in known:
+        has = f"its fields are {', '.join(known)}" if known else "it has none"
+        raise ValueError(f"{recipe.name} has no field {name!r}; {has}")
+    if isinstance(known[name], bool):
+        if text not in ("true", "false"):
+            raise ValueError(f"{recipe.name}.{name} must be true or false, got {text!r}")
+        return text == "true"
+    try:
+        number = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{recipe.name}.{name} must be a number, as 3, 0.5 or 10/255; got {text!r}") from None
+    if isinstance(known[name], float):
+        return float(number)
+    if number.denominator != 1:
+        raise ValueError(f"{recipe.name}.{name} must be a whole number, got {text!r}")
+    return int(number)

@@ -15,7 +15,7 @@ from memclf._numbers import Array
 from memclf.cases import Memory
 from memclf.cases.store import Store
 from memclf.exceptions import StudyError
-from memclf.studies.checks import check_settings
+from memclf.studies.checks import check_settings, check_used
 from memclf.studies.settings import SCALES, Settings
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ class Study:
             names = list(dict.fromkeys(names))
         settings = replace(settings, corruptions=tuple(names))
         check_settings(settings)
+        check_used(settings, chosen)
         return settings
 
     def _order_features(self, asked: tuple[str, ...]) -> tuple[str, ...]:

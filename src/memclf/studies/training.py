@@ -153,7 +153,7 @@ class CellTrainer:
         """A network of this cell, not fitted; `features` are joined to its last layer."""
         return ImageClassifier(
             self.backbone,
-            recipe=self.recipe,
+            recipe=self.settings.recipe(self.recipe),
             features=features,
             checkpoint=self.folder / ".training" if self.networks is None else self.networks,
             random_state=_network_seed(self.seed),

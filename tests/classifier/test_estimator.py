@@ -34,6 +34,16 @@ X, y = load_iris(return_X_y=True)
 seeds = st.integers(0, 1000)
 
 
+def test_threshold__not_given__every_training_case_is_within_0_7_of_its_memory():
+    fitted = MemoryClassifier(RBFSimilarity(0.5), GaussianNB(), random_state=0).fit(X, y)
+    found = fitted.route(X).similarity
+    assert found.min() >= 0.7 - 1e-9
+    assert len(fitted.memory_indices_) > 1
+    fewer = MemoryClassifier(RBFSimilarity(0.5), GaussianNB(), 0.4, random_state=0).fit(X, y)
+    assert len(fewer.memory_indices_) < len(fitted.memory_indices_)
+    assert fewer.route(X).similarity.min() < 0.7  # so 0.7 is no accident
+
+
 def blobs(seed, n=90):
     points, _ = make_blobs(n, 2, centers=4, cluster_std=1.5, random_state=seed)
     return points, np.random.default_rng(seed).integers(0, 3, n)

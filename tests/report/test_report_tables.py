@@ -125,6 +125,38 @@ def test_the_papers_cells_stand_beside_ours(made):
     assert float(rows["Mean over corruptions"]["NoisyMix: Paper: baseline"]) == pytest.approx(sum(both) / 2)
 
 
+@pytest.mark.parametrize(
+    ("study", "name", "pair", "label", "first"),
+    [
+        ("acne", "acne_feature_augmentation", ("vanilla", "resnet18"), "ResNet18", "augmented"),
+        ("leaf", "leaf_feature_augmentation", ("vanilla", "vgg11"), "VGG11", "augmented"),
+        ("color", "color_augmentation", ("augmix", "resnet50"), "AugMix", "baseline"),
+    ],
+)
+def test_tables_5_to_7__the_papers_cells__stand_beside_ours(made, study, name, pair, label, first):
+    run = made(study=study, pairs=(pair,), corruptions=("saturate", "contrast"), exhibits=False)
+    build(run)
+    with (run / "tables" / f"paper_{name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = {row["Corruption"]: row for row in csv.DictReader(file)}
+    printed, column = published(name), pair[0] if study == "color" else pair[1]
+    for corruption in ("saturate", "contrast"):
+        row = rows[corruption.capitalize()]
+        for model in (first, "memory"):
+            theirs = printed.rows[corruption][column, "memory" if model == "memory" else "baseline"]
+            assert float(row[f"{label}: Paper: {model}"]) == theirs
+            found = [r for r in Run(run).rows if r["model"] == model and r["corruption"] == corruption]
+            mine = 100 * sum(r["accuracy"] for r in found) / len(found)
+            assert float(row[f"{label}: {model.capitalize()}"]) == pytest.approx(mine, abs=0.01)
+
+
+def test_settings__that_are_not_set__are_told_in_words(made):
+    run = made(exhibits=False, settings={"schedule": None, "corrupt_at": [128, 256], "seeds": [0, 1]})
+    build(run)
+    shown = (run / "tables" / "settings.csv").read_text(encoding="utf-8")
+    assert "schedule,constant" in shown
+    assert "corrupt_at,256x128" in shown
+
+
 def test_means_beside_each_other_are_over_the_same_corruptions(made):
     """The paper's acne tables have no fog; ours over everything has a row of its own, with nothing beside it."""
     few = {"corruptions": ("fog", "snow", "contrast"), "severities": (3,), "exhibits": False}

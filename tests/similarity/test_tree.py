@@ -44,6 +44,16 @@ def test_a_tree_that_cannot_split_makes_all_cases_alike():
     assert (similarity.compare(Z, Z) == 1).all()
 
 
+def test_tree__not_given__has_depth_three_and_five_cases_in_a_leaf():
+    rng = np.random.default_rng(0)
+    noise, classes = rng.normal(size=(400, 3)), rng.integers(0, 4, 400)  # a free tree would grow far deeper
+    tree = TreeSimilarity().fit(noise, classes).tree_
+    assert tree.get_depth() == 3
+    assert np.bincount(tree.apply(noise))[tree.apply(noise)].min() >= 5
+    four_alone = np.repeat([0.0, 1.0], [100, 4])[:, None]
+    assert TreeSimilarity().fit(four_alone, four_alone[:, 0]).tree_.get_depth() == 0
+
+
 def test_the_users_own_tree_is_used():
     similarity = TreeSimilarity(tree=DecisionTreeClassifier(max_depth=1)).fit(X, y)
     assert similarity.tree_.get_depth() == 1

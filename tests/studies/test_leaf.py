@@ -5,11 +5,12 @@ import shutil
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from memclf.exceptions import StudyError
 from memclf.studies import load_study, settings_for
-from memclf.studies.generated import write_leaves
-from memclf.studies.leaf import describe_teaching, load_leaves, outlined_ids
+from memclf.studies.generated import leaf_pictures, write_leaves
+from memclf.studies.leaf import LEAF, describe_teaching, features, load_leaves, outlined_ids, similarity
 
 
 def test_load_leaves__split_file__is_followed(leaves, tmp_path):
@@ -94,3 +95,29 @@ def test_leaf_study__authors_preset__corrupts_at_their_size():
     assert np.array_equal(study.make("gaussian_blur", 2)[0], expected[0])
     assert "300 x 300" in study.note
     assert "authors-299" in study.note
+
+
+@pytest.mark.parametrize("literal", [False, True])
+def test_similarity__paper_feature__is_1_where_a_tree_on_f_d_and_f_b_gives_the_same_severity(literal):
+    leaves = leaf_pictures(40, seed=3, height=64, width=128)
+    severities = np.asarray(leaves.labels)
+    made = similarity("paper", literal)
+    Z = made.fit_describe(leaves, severities)
+    feature = features("paper", literal).fit(leaves)
+    assert feature.names == ("F_d", "F_b")
+    measured = feature.transform(leaves)
+    assert measured.shape == (40, 2)
+    tree = DecisionTreeClassifier(max_depth=3, min_samples_leaf=5, random_state=0).fit(measured, severities)
+    told = tree.predict(measured)
+    assert len(set(told.tolist())) > 1
+    np.testing.assert_array_equal(made.compare(Z, Z), told[:, None] == told[None])
+
+
+def test_painted__masks_of_figure_7__are_those_of_the_paper_feature():
+    leaf = leaf_pictures(1, seed=3, height=64, width=128)[0]
+    masks = features("paper").masks(leaf)
+    assert set(LEAF.painted) == {"green", "brown", "discoloured"}
+    shown = np.array([masks[name] for name in LEAF.painted])
+    assert shown.dtype == bool
+    assert shown.sum(axis=0).max() == 1  # a pixel has one colour at most
+    assert shown.any(axis=(1, 2))[0]

@@ -1,11 +1,14 @@
 """Reading cases for a fitted classifier: which column holds the labels, and files with or without them."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from memclf import MemoryClassifier
 from memclf.data import read_cases, read_unlabelled
+from memclf.data.tables import TableFile
 from memclf.exceptions import DataError
 
 RNG = np.random.default_rng(0)
@@ -55,3 +58,22 @@ def test_read_unlabelled__memories_of_different_sizes__are_not_stacked(tmp_path)
     memories = ImageCollection([np.zeros((40, 40, 3), dtype=np.uint8), np.zeros((40, 60, 3), dtype=np.uint8)])
     (tmp_path / "new.png").write_bytes(encode_png(memories[1]))
     assert len(read_unlabelled(SimpleNamespace(memories_=memories), tmp_path)) == 1
+
+
+@pytest.mark.parametrize("kind", [".parquet", ".arrow", ".csv"])
+@pytest.mark.parametrize("start", [0, 7, 20])
+def test_ranges__any_start__cover_the_rest_once_and_read_what_is_there(tmp_path, kind, start):
+    frame = pd.DataFrame({"a": range(20), "b": list("abcdefghij") * 2})
+    path = tmp_path / f"t{kind}"
+    if kind == ".csv":
+        frame.to_csv(path, index=False)
+        assert TableFile(path).ranges(start, 3) is None
+        return
+    frame.to_parquet(path, row_group_size=8) if kind == ".parquet" else frame.to_feather(path, chunksize=8)
+    table = pickle.loads(pickle.dumps(TableFile(path)))  # as it goes to workers
+    ranges = table.ranges(start, 3)
+    assert [row for first, stop in ranges for row in range(first, stop)] == list(range(start, 20))
+    assert max((stop - first for first, stop in ranges), default=0) <= 3
+    found = [table.read_range(*each) for each in ranges]
+    if found:
+        pd.testing.assert_frame_equal(pd.concat(found), frame[start:])

@@ -1,12 +1,15 @@
 """`memclf fit` and `memclf predict` on the workers of a cluster: what they write is the same."""
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from memclf.cli import app, cluster
+from memclf.data import CaseFile
 from memclf.data import cases as reading
 from memclf.exceptions import DataError
 from memclf.own import fit_data, predict_file
+from memclf.own.part import PartFile
 
 distributed = pytest.importorskip("distributed")
 
@@ -35,6 +38,47 @@ def test_predict_file__on_workers__writes_the_same_file(client, fitted, table, t
         found = predict_file(fitted.model, table, there)
     assert there.read_bytes() == here.read_bytes()
     assert found.answers == 120
+
+
+@pytest.mark.parametrize("kind", [".parquet", ".feather"])
+def test_predict_file__parquet_on_workers__is_read_there(client, fitted, table, tmp_path, monkeypatch, kind):
+    """The client reads no row: it knows how many there are, and the workers read their own."""
+    cases = pd.read_csv(table)
+    path = tmp_path / f"cases{kind}"
+    cases.to_parquet(path, row_group_size=50) if kind == ".parquet" else cases.to_feather(path, chunksize=50)
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    predict_file(fitted.model, path, here, id_column="age")
+    monkeypatch.setattr(reading, "RANGE", 20)
+    monkeypatch.setattr(reading, "ROWS", 11)
+    monkeypatch.setattr(CaseFile, "blocks", lambda *_: pytest.fail("read in this process, to be sent"))
+    monkeypatch.chdir(tmp_path)
+    with client.as_current():
+        found = predict_file(fitted.model, path.name, there, id_column="age")
+    assert there.read_bytes() == here.read_bytes()
+    assert found.answers == len(cases) == 120
+
+
+def test_predict_file__parquet_on_workers_after_an_interruption__goes_on(client, fitted, table, tmp_path, monkeypatch):
+    path, here, there = (tmp_path / name for name in ("cases.parquet", "here.csv", "there.csv"))
+    pd.read_csv(table).to_parquet(path, row_group_size=50)
+    predict_file(fitted.model, path, here)
+    monkeypatch.setattr(reading, "RANGE", 20)
+    write, done = PartFile.append, []
+
+    def stop_at_third(self, rows, **more):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(len(rows))
+        write(self, rows, **more)
+
+    with client.as_current():
+        monkeypatch.setattr(PartFile, "append", stop_at_third)
+        with pytest.raises(KeyboardInterrupt):
+            predict_file(fitted.model, path, there)
+        monkeypatch.setattr(PartFile, "append", write)
+        found = predict_file(fitted.model, path, there)
+    assert there.read_bytes() == here.read_bytes()
+    assert (found.before, found.answers) == (40, 120)
 
 
 def test_predict_file__error_on_a_worker__is_raised_here_and_names_the_image(client, pictures, tmp_path):

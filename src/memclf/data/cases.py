@@ -20,6 +20,7 @@ from memclf.data.tables import SUFFIXES, TableFile
 from memclf.exceptions import DataError, OptionError
 
 ROWS, IMAGES = 4096, 64  # cases of a block
+RANGE = 65536  # rows that one task of a cluster reads at most
 
 
 def read_cases(clf: Any, path: Path, label: str | None = None) -> tuple[Any, Array]:
@@ -246,14 +247,26 @@ class CaseFile:
         words = _words(self.clf)
         if self.id_column is not None and (self.columns is None or self.id_column in self.columns.new):
             words.append(self.id_column)  # 007 stays 007
-        for frame in self._table.blocks(ROWS, start=start, words=words):
-            end, names = int(frame.index[-1]) + 1, frame.index.tolist()
-            if self.id_column is not None:
-                names = [None if name != name else name for name in frame[self.id_column].tolist()]
-                if not containers.is_table(self.clf.memories_):
-                    frame = frame.drop(columns=self.id_column)
-            frame = _drop_label(self.clf, frame)
-            yield Block(end, names, match_columns(self.clf, frame, self.path))
+        yield from map(self._as_block, self._table.blocks(ROWS, start=start, words=words))
+
+    def ranges(self, start: int = 0) -> list[tuple[int, int]] | None:
+        """Ranges of cases that can be read apart, by other processes too; None if there are none such."""
+        return None if self.images is not None else self._table.ranges(start, RANGE)
+
+    def read_range(self, start: int, stop: int) -> Iterator[Block]:
+        """The blocks of such a range."""
+        frame = self._table.read_range(start, stop)
+        for at in range(0, len(frame), ROWS):
+            yield self._as_block(frame[at : at + ROWS])
+
+    def _as_block(self, frame: Any) -> Block:
+        end, names = int(frame.index[-1]) + 1, frame.index.tolist()
+        if self.id_column is not None:
+            names = [None if name != name else name for name in frame[self.id_column].tolist()]
+            if not containers.is_table(self.clf.memories_):
+                frame = frame.drop(columns=self.id_column)
+        frame = _drop_label(self.clf, frame)
+        return Block(end, names, match_columns(self.clf, frame, self.path))
 
 
 def _count_lines(path: Path) -> int:

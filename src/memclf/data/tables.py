@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +78,29 @@ class TableFile:
                 if at > start:
                     yield frame[max(0, start - int(frame.index[0])) :]
 
+    def ranges(self, start: int, most: int) -> list[tuple[int, int]] | None:
+        """Ranges of rows from `start` on that can be read apart; None for CSV files."""
+        if self._suffix in CSV:
+            return None
+        with self._explained():
+            return self._arrow.ranges(start, most)
+
+    def read_range(self, start: int, stop: int) -> Any:
+        """The rows of a range of `ranges`; the index holds their numbers."""
+        with self._explained():
+            frame = self._arrow.read_range(start, stop)
+        frame.index = self._pandas.RangeIndex(start, stop)
+        return frame
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is open; another process may be in another folder."""
+        state = {name: value for name, value in vars(self).items() if name not in ("_arrow", "_pandas")}
+        return {**state, "path": self.path.absolute()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._pandas = _require("pandas", "tables", self.path)
+
     def count(self) -> int | None:
         """Number of rows where the file tells it, None for CSV files."""
         with self._explained():
@@ -109,15 +134,41 @@ class TableFile:
 
 
 class _ArrowFile:
-    """A file whose blocks are record batches of Arrow."""
+    """A file whose blocks are record batches of Arrow.
+
+    Parameters
+    ----------
+    schema : Schema
+    lengths : list of int
+        Rows of each group: the smallest part of the file that can be read apart.
+    batches : function of names of columns and a number of rows
+        All batches of the file.
+    group : function of a number
+        One group, as a table or record batch.
+    """
 
     def __init__(
         self,
         schema: Any,
-        count: int,
+        lengths: Sequence[int],
         batches: Callable[[Sequence[str] | None, int], Iterator[Any]],
+        group: Callable[[int], Any],
     ):
-        self.names, self.count, self._batches = list(schema.names), count, batches
+        self.names, self.count = list(schema.names), sum(lengths)
+        self._ends, self._batches, self._group = list(accumulate(lengths)), batches, group
+
+    def ranges(self, start: int, most: int) -> list[tuple[int, int]]:
+        """Ranges of at most `most` rows, none of them in two groups."""
+        edges = [0, *self._ends]
+        inner = [range(a, b, most) for a, b in pairwise(edges)]
+        cuts = sorted({start, self.count, *(at for each in inner for at in each if at > start)})
+        return list(pairwise(cuts))
+
+    def read_range(self, start: int, stop: int) -> Any:
+        group = bisect_right(self._ends, start)
+        first = self._ends[group - 1] if group else 0
+        found = self._group(group).slice(start - first, stop - start)
+        return _as_frame(found)
 
     def read(self, names: Sequence[str] | None = None) -> Any:
         import pandas as pd
@@ -131,21 +182,24 @@ class _ArrowFile:
                 yield _as_frame(batch.slice(at, size))
 
 
-def _as_frame(batch: Any) -> Any:
-    """Without the notes of pandas, by which an index would be no column."""
+def _as_frame(found: Any) -> Any:
+    """A batch or table without the notes of pandas, by which an index would be no column."""
     import pyarrow
 
-    return pyarrow.Table.from_batches([batch]).to_pandas(ignore_metadata=True)
+    table = found if isinstance(found, pyarrow.Table) else pyarrow.Table.from_batches([found])
+    return table.to_pandas(ignore_metadata=True)
 
 
 def _open_parquet(path: Path) -> _ArrowFile:
     from pyarrow import parquet
 
     file = parquet.ParquetFile(path)
+    about = file.metadata
     return _ArrowFile(
         file.schema_arrow,
-        file.metadata.num_rows,
+        [about.row_group(number).num_rows for number in range(about.num_row_groups)],
         lambda names, size: file.iter_batches(batch_size=size, columns=None if names is None else list(names)),
+        file.read_row_group,
     )
 
 
@@ -159,7 +213,7 @@ def _open_arrow(path: Path) -> _ArrowFile:
         for batch in map(file.get_batch, numbers):
             yield batch if names is None else batch.select(list(names))
 
-    return _ArrowFile(file.schema, sum(file.get_batch(number).num_rows for number in numbers), batches)
+    return _ArrowFile(file.schema, [file.get_batch(number).num_rows for number in numbers], batches, file.get_batch)
 
 
 def _require(package: str, extra: str, path: Path) -> Any:

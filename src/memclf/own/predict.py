@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from memclf._progress import track
-from memclf.cases.executors import find_executor
+from memclf.cases.executors import Executor, Here, find_executor
 from memclf.classifier import MemoryClassifier
 from memclf.data import Block, CaseFile
 from memclf.data.images import drop_broken, say_broken
@@ -92,8 +92,9 @@ def predict_file(
     what = sha256((model / MANIFEST).read_bytes() + f"{cases.identity}{cases.name}".encode()).hexdigest()
     part = PartFile(target, what, (cases.name, *COLUMNS))
     before = part.state.answers
-    answered = _answer_blocks(clf, cases.blocks(part.state.done), skip_broken)
-    total = cases.count_blocks(part.state.done)
+    executor = find_executor()
+    calls, total = _plan_calls(executor, cases, part.state.done, skip_broken)
+    answered = _answer_in_order(executor, calls)
     for end, rows, broken in track(answered, total=total, what="blocks of cases", verbose=verbose):
         part.append(rows, done=end, broken=broken)
     state = part.state
@@ -104,20 +105,40 @@ def predict_file(
     return Predicted(target, state.answers, state.unknown, before, tuple(state.broken), new)
 
 
-def _answer_blocks(
-    clf: Any, blocks: Iterable[Block], skip_broken: bool
+Call = tuple[int, Callable[..., Any], tuple[Any, ...]]  # where a part of the file ends, and what answers it
+
+
+def _plan_calls(executor: Executor, cases: CaseFile, start: int, skip_broken: bool) -> tuple[Iterable[Call], int]:
+    """Calls that answer the file from a position on, and about how many there are.
+
+    On a cluster, workers read their parts of the file themselves if it has any; else they get blocks of it.
+    """
+    ranges = None if isinstance(executor, Here) else cases.ranges(start)
+    if ranges is not None:
+        file = executor.put(cases)
+        return [(stop, _answer_range, (file, first, stop)) for first, stop in ranges], len(ranges)
+    model = executor.put(cases.clf)
+    blocks = cases.blocks(start)
+    return ((block.end, _answer, (model, block, skip_broken)) for block in blocks), cases.count_blocks(start)
+
+
+def _answer_in_order(
+    executor: Executor, calls: Iterable[Call]
 ) -> Iterator[tuple[int, list[dict[str, Any]], list[str]]]:
-    """Where each block ends, its rows and what is broken in it, in the order of the file."""
-    executor = find_executor()
-    model = executor.put(clf)
+    """Where each part of the file ends, its rows and what is broken in it, in the order of the file."""
     started: deque[tuple[int, list[Any]]] = deque()
-    for block in blocks:
-        started.append((block.end, executor.start(_answer, [(model, block, skip_broken)])))
+    for end, work, arguments in calls:
+        started.append((end, executor.start(work, [arguments])))
         if len(started) >= executor.n_at_once:
             end, handles = started.popleft()
             yield end, *executor.get(handles)[0]
     for end, handles in started:
         yield end, *executor.get(handles)[0]
+
+
+def _answer_range(cases: CaseFile, start: int, stop: int) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows of a part of the file, which is read here."""
+    return [row for block in cases.read_range(start, stop) for row in _answer(cases.clf, block, False)[0]], []
 
 
 def _answer(clf: Any, block: Block, skip_broken: bool) -> tuple[list[dict[str, Any]], list[str]]:

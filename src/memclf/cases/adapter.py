@@ -120,12 +120,15 @@ class Cases:
         """Whether `remember` caches what it computes."""
         return self._whole.memory is not None or isinstance(self.data, Collection)
 
-    def remembering(self) -> Cases:
-        """The same cases with a cache for `remember`, which cases picked from them share."""
+    def remembering(self, memory: Memory | None = None) -> Cases:
+        """The same cases with a cache for `remember`, which cases picked from them share.
+
+        A memory that is given is one of an earlier call on the same cases.
+        """
         if self.remembers:
             return self
         n = len(self)
-        return self._picked(_Whole(self.data, Memory(n)), self.data, np.arange(n))
+        return self._picked(_Whole(self.data, Memory(n) if memory is None else memory), self.data, np.arange(n))
 
     @property
     def computations(self) -> list[Computation]:
@@ -207,7 +210,7 @@ class _Whole:
     def collection(self, collect: Callable[[Any], Collection]) -> Collection:
         """The collection that `collect` makes of all cases, made once."""
         if collect not in self._collections:
-            store = None if self.memory is None else self.memory.store
             found = collect(self.data)
-            self._collections[collect] = found.remembered(Memory(len(found), store))
+            own = Memory(len(found)) if self.memory is None else self.memory.part(collect)
+            self._collections[collect] = found.remembered(own)
         return self._collections[collect]

@@ -14,6 +14,7 @@ from memclf.cases import containers
 from memclf.cases.adapter import Cases
 from memclf.cases.distinct import content_keys
 from memclf.cases.executors import Executor, find_executor, import_dask
+from memclf.cases.memory import ROOM, Memory
 from memclf.cases.shifts import can_shift_rows, shift_rows
 from memclf.protocols import Delays
 
@@ -31,6 +32,19 @@ class About(NamedTuple):
     def take(self, positions: Array) -> About:
         """The same about some cases of a chunk whose numbers were checked."""
         return About(len(positions), self.columns, None, None if self.keys is None else self.keys[positions])
+
+
+class Source(NamedTuple):
+    """A chunk that cases are picked from, its memory, where both should be, and the positions."""
+
+    chunk: Any
+    memory: Any
+    home: str
+    positions: Array | None = None  # None: all
+
+    def take(self, positions: Array) -> Source:
+        """The same with some of the cases."""
+        return self._replace(positions=positions if self.positions is None else self.positions[positions])
 
 
 class Chunks:
@@ -51,6 +65,9 @@ class Chunks:
         Their numbers in X, for messages.
     lengths, starts : ndarray
         Cases of each chunk, and the row of its first case.
+    sources : list of Source
+        What each chunk was picked from. What is computed about its cases is cached there, and so all that is picked
+        from the same chunk shares it.
     """
 
     def __init__(self, X: Any, *, look: bool = True):
@@ -68,6 +85,13 @@ class Chunks:
         self.starts = np.cumsum(self.lengths) - self.lengths
         self.told = [told[i] for i in filled] if look else []
         _check_columns(self.numbers, self.told)
+        self.sources = self._make_sources(self.executor.place(self.chunks))
+
+    def _make_sources(self, homes: list[str]) -> list[Source]:
+        """These chunks as sources, each with a new memory at its home."""
+        room = max(1, ROOM * len(set(homes)) // len(homes))  # for each of them, so that a worker has its share
+        memories = self.executor.start(Memory, [(int(n), None, room) for n in self.lengths], homes)
+        return list(map(Source, self.chunks, memories, homes))
 
     def __len__(self) -> int:
         return int(self.lengths.sum())
@@ -107,6 +131,15 @@ class Chunks:
         ]
         return self.executor.start(_on_chunk, calls)
 
+    def start_on_cases(self, work: Callable[[Any, Cases], Any], model: Any) -> list[Any]:
+        """Handles of ``work(model, cases)`` for the cases of each chunk, which remember what is computed."""
+        model = self.executor.put(model)
+        calls = [
+            (number, _on_cases, work, model, source.chunk, source.memory, source.positions)
+            for number, source in zip(self.numbers, self.sources, strict=True)
+        ]
+        return self.executor.start(_on_chunk, calls, [source.home for source in self.sources])
+
     def pieces(self, rows: Array) -> list[Any]:
         """Handles of the cases at these rows, which must ascend: one of each chunk that has some."""
         found = locate(self.starts, rows)
@@ -125,7 +158,9 @@ class Chunks:
         places = [i for i, _ in found]
         delayed = import_dask().delayed(_pick, pure=False)
         told = [self.told[i].take(positions) for i, positions in found] if self.told else []
-        return self._replaced([delayed(self.chunks[i], positions) for i, positions in found], places, told)
+        new = self._replaced([delayed(self.chunks[i], positions) for i, positions in found], places, told)
+        new.sources = [self.sources[i].take(positions) for i, positions in found]
+        return new
 
     @property
     def can_change(self) -> bool:
@@ -146,7 +181,9 @@ class Chunks:
         parts = [slice(start, start + n) for start, n in zip(self.starts, self.lengths, strict=True)]
         changed = self.executor.start(containers.take_slice, [(whole, part) for part in parts])
         told = [each._replace(keys=None) for each in self.told]  # they were those of the cases as they are
-        return self._replaced(changed, list(range(len(parts))), told)
+        new = self._replaced(changed, list(range(len(parts))), told)
+        new.sources = new._make_sources([source.home for source in self.sources])
+        return new
 
     def _replaced(self, chunks: list[Any], places: list[int], told: list[About]) -> Chunks:
         """Other chunks in the places of some of these; `told` is about them."""
@@ -177,7 +214,7 @@ def map_parts(work: Callable[[Any, Cases], Any], model: Any, cases: Cases | Chun
     """``work(model, cases)``, for cases in chunks that of each chunk, computed where it is."""
     if not isinstance(cases, Chunks):
         return [work(model, cases)]
-    return cases.executor.get(cases.start(_on_cases, work, model))
+    return cases.executor.get(cases.start_on_cases(work, model))
 
 
 def is_chunked(X: Any) -> TypeGuard[Any]:
@@ -272,8 +309,11 @@ def _say_columns(columns: tuple[Any, ...] | None) -> str:
     return f"the columns {', '.join(map(repr, columns[:SHOWN]))}{more}"
 
 
-def _on_cases(work: Callable[[Any, Cases], Any], model: Any, chunk: Any) -> Any:
-    return work(model, Cases.of(as_chunk(chunk)).remembering())
+def _on_cases(
+    work: Callable[[Any, Cases], Any], model: Any, chunk: Any, memory: Memory, positions: Array | None
+) -> Any:
+    cases = Cases.of(as_chunk(chunk)).remembering(memory)
+    return work(model, cases if positions is None else cases.take(positions))
 
 
 def _shift_pieces(pieces: list[Any], seed: int) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from typing import Any, Protocol
 
 from memclf._progress import is_shown, track
@@ -28,8 +29,11 @@ class Executor(Protocol):
     def put(self, value: Any) -> Any:
         """A handle of a value that many calls share."""
 
-    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Handles of ``work(*arguments)`` for the arguments of each call."""
+    def place(self, values: Sequence[Any]) -> list[str]:
+        """A home for each of these values: where it is, or where calls about it should run."""
+
+    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], homes: Sequence[str] = ()) -> list[Any]:
+        """Handles of ``work(*arguments)`` for the arguments of each call; with homes, they run there if they can."""
 
     def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
         """What the calls returned."""
@@ -43,7 +47,10 @@ class Here:
     def put(self, value: Any) -> Any:
         return value
 
-    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def place(self, values: Sequence[Any]) -> list[str]:
+        return [""] * len(values)
+
+    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], homes: Sequence[str] = ()) -> list[Any]:
         return [work(*map(_computed, arguments)) for arguments in calls]
 
     def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
@@ -70,12 +77,31 @@ class OnCluster:
         with _without_size_warning():
             return self.client.submit(_itself, value, pure=False)
 
-    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def place(self, values: Sequence[Any]) -> list[str]:
+        """The worker that holds a value; others go round the workers, to each as often as it has threads."""
+        from distributed import futures_of
+
+        held = [futures_of(value) for value in values]
+        there = self.client.who_has([each[0] for each in held if len(each) == 1])
+        turns = cycle([worker for worker, threads in sorted(self.client.nthreads().items()) for _ in range(threads)])
+        found = [there.get(each[0].key) if len(each) == 1 else None for each in held]
+        return [workers[0] if workers else next(turns) for workers in found]
+
+    def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], homes: Sequence[str] = ()) -> list[Any]:
         from dask import delayed
 
         call = delayed(work, pure=False)
+        asked = [call(*arguments) for arguments in calls]
         with _without_size_warning():
-            return list(self.client.compute([call(*arguments) for arguments in calls]))
+            if not homes:
+                return list(self.client.compute(asked))
+            found: list[Any] = [None] * len(asked)
+            for home in dict.fromkeys(homes):
+                own = [i for i, each in enumerate(homes) if each == home]
+                where = {"workers": [home], "allow_other_workers": True}  # it may have gone
+                for i, future in zip(own, self.client.compute([asked[i] for i in own], **where), strict=True):
+                    found[i] = future
+            return found
 
     def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
         from distributed import as_completed

@@ -33,21 +33,30 @@ class Memory:
         Number of cases. They are known by their places, 0 to n - 1.
     store : Store or None
         Where rows of numbers last.
+    room : int or None
+        Bytes of rows that it holds; None: `ROOM`.
     """
 
-    def __init__(self, n: int, store: Store | None = None):
+    def __init__(self, n: int, store: Store | None = None, room: int | None = None):
         self.n = n
         self.store = store
+        self.room = room
+        self._parts: dict[Hashable, Memory] = {}
         self._rows: dict[tuple[Hashable, Computation], _Rows] = {}  # those that were used last come last
         self._digests: dict[Any, dict[int, str | None]] = {}
         self._warned: set[str] = set()
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"n": self.n, "store": self.store}
+        return {"n": self.n, "store": self.store, "room": self.room}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
+
+    def part(self, name: Hashable) -> Memory:
+        """A memory of its own for the same cases in another form, such as images read from their paths."""
+        with self._lock:
+            return self._parts.setdefault(name, Memory(self.n, self.store, self.room))
 
     @property
     def computations(self) -> list[Computation]:
@@ -85,7 +94,7 @@ class Memory:
             self._rows[name] = self._rows.pop(name, own)
             size = sum(each.size for each in self._rows.values())
             for oldest in list(self._rows)[:-1]:
-                if size <= ROOM:
+                if size <= (ROOM if self.room is None else self.room):
                     break
                 size -= self._rows.pop(oldest).size
         return found

@@ -8,12 +8,19 @@ import numpy as np
 
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
-from memclf.cases.chunks import Chunks, as_chunk
+from memclf.cases.chunks import Chunks
 from memclf.memory.blocks import Blocks
 from memclf.memory.chunk_blocks import ChunkBlocks
 from memclf.memory.sampling import Population, merge_keys
 from memclf.memory.search import EXACT_CASES, SearchOptions
-from memclf.similarity.base import USE_GOWER_FOR_GAPS, NumericSimilarity, describe, fit_describe, positive_weights
+from memclf.similarity.base import (
+    USE_GOWER_FOR_GAPS,
+    NumericSimilarity,
+    describe,
+    fit_describe,
+    learns_from_rows,
+    positive_weights,
+)
 
 SAMPLE_TO_FIT = 100_000  # cases from which a similarity learns its scale, where there are more
 
@@ -73,9 +80,17 @@ def _describe_chunks(
     else:
         some = np.arange(n)
     about = containers.take_if_per_case(y, some, n), None if sample_weight is None else counted[some]
-    (fitted,) = chunks.executor.get(chunks.executor.start(_fit_on_pieces, [(similarity, chunks.pieces(some), *about)]))
+    executor, pieces = chunks.executor, chunks.pieces(some)
+    if learns_from_rows(similarity):
+        # Features are fitted on one worker. They measure the cases where these are.
+        (features,) = executor.get(executor.start(_fit_features_on_pieces, [(similarity, pieces, *about)]))
+        rows = chunks.take(some).start_on_cases(_measure, (similarity, features))
+        started = executor.start(_fit_on_rows, [(similarity, features, rows, *about)])
+    else:
+        started = executor.start(_fit_on_pieces, [(similarity, pieces, *about)])
+    (fitted,) = executor.get(started)
     vars(similarity).update(vars(fitted))
-    return ChunkBlocks(chunks, chunks.start(_describe_chunk, similarity), similarity)
+    return ChunkBlocks(chunks, chunks.start_on_cases(_describe_cases, similarity), similarity)
 
 
 def _takes_rows(similarity: Any) -> bool:
@@ -92,8 +107,21 @@ def _fit_on_pieces(similarity: Any, pieces: list[Any], y: Any, sample_weight: An
     return similarity
 
 
-def _describe_chunk(similarity: Any, chunk: Any) -> Any:
-    cases = Cases.of(as_chunk(chunk))
+def _fit_features_on_pieces(similarity: Any, pieces: list[Any], y: Any, sample_weight: Any) -> Any:
+    return similarity.fit_features(Cases.of(containers.stack(pieces)), y, sample_weight)
+
+
+def _measure(parts: tuple[Any, Any], cases: Cases) -> Any:
+    similarity, features = parts
+    return similarity.measure(features, cases)
+
+
+def _fit_on_rows(similarity: Any, features: Any, rows: list[Any], y: Any, sample_weight: Any) -> Any:
+    similarity.fit_rows(features, containers.stack(rows), y, sample_weight)
+    return similarity
+
+
+def _describe_cases(similarity: Any, cases: Cases) -> Any:
     Z = describe(similarity, cases)
     if containers.count(Z) != len(cases):
         raise ValueError(f"{type(similarity).__name__} gave {containers.count(Z)} descriptions of {len(cases)} cases")

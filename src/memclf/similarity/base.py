@@ -65,15 +65,43 @@ class Similarity(BaseEstimator):
     def fit_describe(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """`fit` and `describe` in one go, looking at every case only once."""
         cases = Cases.of(X)
-        if sample_weight is None:
-            F = self._extract(cases, y, fit=True)
-            self._fit(F, y, None)
-        else:  # a case of weight zero is described, but nothing is learned from it
-            sample_weight = positive_weights(sample_weight, len(cases))
-            counted = np.flatnonzero(sample_weight)
-            F = self._extract(cases, y, fit=True, counted=counted)
-            self._fit(containers.take(F, counted), _take(y, counted), sample_weight[counted])
+        if self.features is None:
+            F = self._check(cases.data, fit=True)
+        else:
+            self.features_ = self.fit_features(cases, y, sample_weight)
+            F = self.measure(self.features_, cases)
+        self._fit_counted(F, y, sample_weight)
         return self._describe(F)
+
+    def fit_features(self, cases: Cases, y: Any = None, sample_weight: Any = None) -> Any:
+        """The features, fitted to the cases that count; a function is returned as it is."""
+        if not transforms(self.features):
+            if not callable(self.features):
+                raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
+            return self.features
+        if sample_weight is not None:
+            counted = np.flatnonzero(positive_weights(sample_weight, len(cases)))
+            cases, y = cases.take(counted), _take(y, counted)
+        return fit_features(self.features, cases, y, n_jobs=self.n_jobs, verbose=self.verbose)
+
+    def measure(self, features: Any, cases: Cases) -> Any:
+        """What fitted features give for the cases, checked."""
+        return compute_features(features, cases, n_jobs=self.n_jobs, verbose=self.verbose)
+
+    def fit_rows(self, features: Any, F: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """`fit` with features that are fitted already, and what they gave for the cases (`measure`)."""
+        self.features_ = features
+        self._fit_counted(F, y, sample_weight)
+        return self
+
+    def _fit_counted(self, F: Any, y: Any, sample_weight: Any) -> None:
+        if sample_weight is None:
+            self._fit(F, y, None)
+            return
+        # A case of weight zero is described, but nothing is learned from it.
+        sample_weight = positive_weights(sample_weight, containers.count(F))
+        counted = np.flatnonzero(sample_weight)
+        self._fit(containers.take(F, counted), _take(y, counted), sample_weight[counted])
 
     def describe(self, X: Any) -> Any:
         """The descriptions of the cases: all that comparing them will ever need.
@@ -83,7 +111,11 @@ class Similarity(BaseEstimator):
         check_is_fitted(self)
         if is_chunked(X):
             return map_lazily(describe, self, X, describe(self, first_case(X)))
-        return self._describe(self._extract(Cases.of(X), None, fit=False))
+        return self._describe(self._rows(Cases.of(X)))
+
+    def _rows(self, cases: Cases) -> Any:
+        """What the fitted features give for the cases; without features the cases themselves, checked."""
+        return self._check(cases.data, fit=False) if self.features is None else self.measure(self.features_, cases)
 
     def trust(self, X: Any) -> Any:
         """How far to trust each description, from 0 to 1; None if the features cannot tell."""
@@ -128,18 +160,6 @@ class Similarity(BaseEstimator):
         """Cases that are themselves the features, checked."""
         return X
 
-    def _extract(self, cases: Cases, y: Any, *, fit: bool, counted: Array | None = None) -> Any:
-        if self.features is None:
-            return self._check(cases.data, fit=fit)
-        if not transforms(self.features):
-            if not callable(self.features):
-                raise TypeError(f"features must be a transformer or a function of one case, got {self.features!r}")
-            self.features_ = self.features
-        elif fit:
-            some, labels = (cases, y) if counted is None else (cases.take(counted), _take(y, counted))
-            self.features_ = fit_features(self.features, some, labels, n_jobs=self.n_jobs, verbose=self.verbose)
-        return compute_features(self.features_, cases, n_jobs=self.n_jobs, verbose=self.verbose)
-
 
 class NumericSimilarity(Similarity):
     """Base of similarities on rows of numbers."""
@@ -173,10 +193,8 @@ class NumericSimilarity(Similarity):
                 ) from error
             raise
 
-    def _extract(self, cases: Cases, y: Any, *, fit: bool, counted: Array | None = None) -> Any:
-        F = super()._extract(cases, y, fit=fit, counted=counted)
-        if self.features is None:
-            return F
+    def measure(self, features: Any, cases: Cases) -> Any:
+        F = super().measure(features, cases)
         if not (sp.issparse(F) and self.accept_sparse):
             F = rows_of_numbers(F.toarray() if sp.issparse(F) else F)
         good = np.isfinite(F.data if sp.issparse(F) else F)
@@ -243,6 +261,16 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
         return similarity.fit_describe(_argument(similarity, similarity.fit_describe, X), y, **extra)
     similarity.fit(Cases.of(X).data, y, **extra)
     return describe(similarity, X)
+
+
+def learns_from_rows(similarity: Any) -> bool:
+    """Whether `fit_rows` of a similarity does what its `fit` does: it has features, and a plain `fit`."""
+    return (
+        isinstance(similarity, Similarity)
+        and type(similarity).fit is Similarity.fit
+        and type(similarity).fit_describe is Similarity.fit_describe
+        and similarity.features is not None
+    )
 
 
 def describe(similarity: Any, X: Any) -> Any:

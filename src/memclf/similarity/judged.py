@@ -122,7 +122,7 @@ class JudgedSimilarity(NumericSimilarity):
         kept = cases.keep(rows)
         kept = kept.remembered() if isinstance(kept, Collection) else kept  # fits of all folds measure them once
         block = {"cases": kept, "pairs": two, "triplets": three}
-        measured = [*self._measure_judged(), self._extract(cases.take(rows), None, fit=False)]
+        measured = [*self._measure_judged(), self._rows(cases.take(rows))]
         self.judgements_ = [*self.judgements_, block]
         self._measured = measured
         self._learn(None)
@@ -324,7 +324,7 @@ class JudgedSimilarity(NumericSimilarity):
         """The measurements of the judged cases, block by block."""
         if self._measured is None:
             try:
-                self._measured = [self._extract(Cases.of(each["cases"]), None, fit=False) for each in self.judgements_]
+                self._measured = [self._rows(Cases.of(each["cases"])) for each in self.judgements_]
             except ValueError as error:
                 raise ValueError(f"the judged cases are of another kind than the training cases: {error}") from error
         return self._measured

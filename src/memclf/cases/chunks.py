@@ -132,7 +132,7 @@ class Chunks:
         return self.executor.start(_on_chunk, calls)
 
     def start_on_cases(self, work: Callable[[Any, Cases], Any], model: Any) -> list[Any]:
-        """Handles of ``work(model, cases)`` for the cases of each chunk, which remember what is computed."""
+        """Handles of ``work(model, cases)`` for each chunk; its cases have the chunk's cache."""
         model = self.executor.put(model)
         calls = [
             (number, _on_cases, work, model, source.chunk, source.memory, source.positions)

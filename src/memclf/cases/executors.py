@@ -33,7 +33,7 @@ class Executor(Protocol):
         """A home for each of these values: where it is, or where calls about it should run."""
 
     def start(self, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], homes: Sequence[str] = ()) -> list[Any]:
-        """Handles of ``work(*arguments)`` for the arguments of each call; with homes, they run there if they can."""
+        """Handles of ``work(*arguments)`` for each call; with homes, they run there if they can."""
 
     def get(self, handles: list[Any], *, what: str = "", verbose: int | None = 0) -> list[Any]:
         """What the calls returned."""
@@ -78,7 +78,7 @@ class OnCluster:
             return self.client.submit(_itself, value, pure=False)
 
     def place(self, values: Sequence[Any]) -> list[str]:
-        """The worker that holds a value; others go round the workers, to each as often as it has threads."""
+        """The worker that holds a value; other values go round the workers, by their threads."""
         from distributed import futures_of
 
         held = [futures_of(value) for value in values]

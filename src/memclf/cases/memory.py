@@ -54,7 +54,7 @@ class Memory:
         self.__init__(**state)  # type: ignore[misc]
 
     def part(self, name: Hashable) -> Memory:
-        """A memory of its own for the same cases in another form, such as images read from their paths."""
+        """A memory for the same cases in another form, such as images that paths stand for."""
         with self._lock:
             return self._parts.setdefault(name, Memory(self.n, self.store, self.room))
 

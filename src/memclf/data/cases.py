@@ -250,7 +250,7 @@ class CaseFile:
         yield from map(self._as_block, self._table.blocks(ROWS, start=start, words=words))
 
     def ranges(self, start: int = 0) -> list[tuple[int, int]] | None:
-        """Ranges of cases that can be read apart, by other processes too; None if there are none such."""
+        """Ranges of cases that other processes can read by themselves; None if there are none."""
         return None if self.images is not None else self._table.ranges(start, RANGE)
 
     def read_range(self, start: int, stop: int) -> Iterator[Block]:

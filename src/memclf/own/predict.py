@@ -125,7 +125,7 @@ def _plan_calls(executor: Executor, cases: CaseFile, start: int, skip_broken: bo
 def _answer_in_order(
     executor: Executor, calls: Iterable[Call]
 ) -> Iterator[tuple[int, list[dict[str, Any]], list[str]]]:
-    """Where each part of the file ends, its rows and what is broken in it, in the order of the file."""
+    """Where each part of the file ends, its rows and what is broken, in the file's order."""
     started: deque[tuple[int, list[Any]]] = deque()
     for end, work, arguments in calls:
         started.append((end, executor.start(work, [arguments])))

@@ -114,7 +114,7 @@ class Similarity(BaseEstimator):
         return self._describe(self._rows(Cases.of(X)))
 
     def _rows(self, cases: Cases) -> Any:
-        """What the fitted features give for the cases; without features the cases themselves, checked."""
+        """What the features give for the cases; without features the cases, checked."""
         return self._check(cases.data, fit=False) if self.features is None else self.measure(self.features_, cases)
 
     def trust(self, X: Any) -> Any:
@@ -264,7 +264,7 @@ def fit_describe(similarity: Any, X: Any, y: Any = None, sample_weight: Any = No
 
 
 def learns_from_rows(similarity: Any) -> bool:
-    """Whether `fit_rows` of a similarity does what its `fit` does: it has features, and a plain `fit`."""
+    """Whether a similarity has features and no `fit` of its own, so that `fit_rows` fits it."""
     return (
         isinstance(similarity, Similarity)
         and type(similarity).fit is Similarity.fit

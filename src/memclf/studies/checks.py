@@ -94,7 +94,7 @@ def _check_pairs(settings: Settings) -> None:
 
 
 def check_used(settings: Settings, asked: Iterable[str]) -> None:
-    """Raise a StudyError where one of the settings that were asked for concerns a recipe that is not trained."""
+    """Raise a StudyError if a setting that was asked for is for a recipe that is not trained."""
     for name in ("recipe_backbones", "recipe_settings"):
         for pair in read_pairs(getattr(settings, name)) if name in asked else ():
             if (recipe := pair.partition(".")[0]) not in settings.recipes:

@@ -183,7 +183,7 @@ class Settings:
         return list(dict.fromkeys([*first, *((self.recipes[0], backbone) for backbone in self.backbones)]))
 
     def recipe(self, name: str) -> str | Recipe:
-        """The recipe of this name with the fields that `recipe_settings` ask for; without any, the name alone."""
+        """The recipe of this name with the fields that were asked for; without any, the name."""
         asked = {}
         for key, text in read_pairs(self.recipe_settings).items():
             recipe, _, wanted = key.partition(".")

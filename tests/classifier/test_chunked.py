@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from limits import lower_limits
-from memclf import MemoryClassifier
+from memclf import MemoryClassifier, search_curve
 from memclf.answers import AutoAnswer, ProductAnswer
 from memclf.cases.chunks import Chunks
 from memclf.exceptions import LocalFitError
@@ -188,10 +188,26 @@ def test_chunked__folds__take_cases_to_this_process_only_as_memories(monkeypatch
     assert max(kept) <= 2 * len(clf.memory_indices_)
 
 
+def assert_same_curve(found, expected):
+    assert len(found.points) == len(expected.points)
+    for point, other in zip(found.points, expected.points, strict=True):
+        assert vars(point) == pytest.approx(vars(other), abs=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"answer": "labels", "fallback": "nearest"}, {"answer": "product"}])
+def test_chunked__number_of_memories_auto__is_that_of_the_array(options):
+    one, chunked = (classifier(n_memories="auto", cv=2, **options).fit(data, noisy) for data in (X, D))
+    assert_same(chunked, one, chunked.predict(D), one.predict(X))
+    assert_same_curve(chunked.search_curve_, one.search_curve_)
+
+
+def test_search_curve__chunks__is_that_of_the_array():
+    assert_same_curve(*(search_curve(classifier(answer="labels", cv=2), data, noisy, [2, 5]) for data in (X, D)))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_memories": "auto"}, "n_memories='auto' fits all folds once for each number that it tries"),
         ({"similarity": Precomputed(), "unknown_rate": 0.1}, "a fold of a matrix of similarities"),
     ],
 )

@@ -14,7 +14,8 @@ from memclf._numbers import Array
 from memclf._progress import track
 from memclf.answers.base import HeldOut, balance_probabilities
 from memclf.cases import Cases
-from memclf.classifier.fit import FitSettings, Seeds, TrainingData, fit_once
+from memclf.cases.chunks import Chunks, map_parts
+from memclf.classifier.fit import FitSettings, FittedParts, Seeds, TrainingData, fit_once
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FEWER_MEMORIES, change_cases, observe
 
@@ -191,7 +192,7 @@ def _try_number(
     settings: FitSettings,
     data: TrainingData,
     pairs: list[tuple[Array, Array]],
-    versions: list[Cases],
+    versions: list[Cases | Chunks],
     number: int,
     wholes: dict[int, Any],
     may_decline: bool,
@@ -203,16 +204,14 @@ def _try_number(
         own, cases = settings.for_fold(number), versions[0].take(out)
         parts = fit_once(own, data.take(rest, square=False), Seeds.draw(own.random_state), wholes.get(fold))
         wholes[fold] = parts.global_classifier
-        routes = parts.route(cases)
+        met, said = map(np.concatenate, zip(*map_parts(_answer_always, parts.without_cases(), cases), strict=True))
         if parts.answer.learns:
             held.append(observe(classes, parts, [each.take(out) for each in versions], out))
         else:
-            always = replace(parts, fallback="nearest", fallback_classifier=None)
-            said = parts.answer.answer(always, cases, routes, probabilities=False).labels
             answered.append([(codes[out], (said == data.y[out]).astype(float), 0)])
         memories = max(memories, len(parts.memory_indices))
         covered.append(parts.search_result.coverage)
-        known.append(routes.known)
+        known.append(met)
     if held:  # the few numbers that the rule learns are learned on the cases that they are scored on
         rule = parts.answer.learn(held, codes, data.weight, None)
         answered = [_answer_again(rule, each, codes) for each in held]
@@ -222,6 +221,15 @@ def _try_number(
     # Not the balance that the rule has learned: scores of different numbers are compared, so one measure is for all.
     right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(settings.answer.balance))
     return _Trial(right, weight, float(np.mean(covered)), 1 - float(np.concatenate(known).mean()), memories)
+
+
+def _answer_always(parts: FittedParts, cases: Cases) -> tuple[Array, Array]:
+    """Whether a memory answers each case, and the answers of the nearest; none for a rule that learns."""
+    routes = parts.route(cases)
+    if parts.answer.learns:
+        return routes.known, parts.classes[:0]
+    always = replace(parts, fallback="nearest", fallback_classifier=None)
+    return routes.known, parts.answer.answer(always, cases, routes, probabilities=False).labels
 
 
 def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, Array, int]]:

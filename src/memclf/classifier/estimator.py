@@ -286,7 +286,7 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         cases = open_cases(X)
         if is_chunked(X):
             folded = settings.answer.learns or self.unknown_rate is not None
-            check_chunked(self.n_memories, folded and get_tags(self).input_tags.pairwise)
+            check_chunked(folded and get_tags(self).input_tags.pairwise)
         training = self._read_training(X, y, sample_weight, groups, params, cases)
         wishes = Wishes.of(pinned, forbidden, n=len(training.y))
         self._fit_training(training, wishes, cases=cases)
@@ -354,8 +354,8 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
     def _try_numbers(self, X: Any, y: Any, numbers: Any, groups: Any) -> SearchCurve:
         """What `search_curve` gives for this classifier's parameters."""
         self._validate_params()
-        settings, cases = check_settings(self.get_params(deep=False)), Cases.of(X).remembering()
-        y = _check_target(cases, y)
+        settings, cases = check_settings(self.get_params(deep=False)), open_cases(X)
+        y = _check_target(cases, compute_if_chunked(y))
         plan = FoldPlan.create(self.cv, groups, len(y))
         data = TrainingData(cases, y, None, {})
         return self._curve(settings, data, plan, numbers, Seeds.draw(self.random_state))

@@ -13,7 +13,7 @@ from memclf.studies.published import table
 from memclf.studies.run import run_study
 from memclf.vision import ImageClassifier
 from memclf.vision.corruptions import SETS
-from memclf.vision.nets.recipes import Adversarial, AugMix
+from memclf.vision.nets.recipes import Adversarial, AugMix, ManifoldMixup
 
 ATTACK = {"recipes": ["adversarial"]}
 
@@ -122,6 +122,7 @@ def test_fingerprint__other_setting__is_another():
         ({**ATTACK, "recipe_settings": ["adversarial.alpha=2/0"]}, "alpha must be a number, as 3, 0.5 or 10/255"),
         ({**ATTACK, "recipe_settings": ["adversarial.random_start=1"]}, "random_start must be true or false, got '1'"),
         ({**ATTACK, "recipe_settings": ["adversarial.steps=0"]}, "Adversarial: steps must be at least 1, got 0"),
+        ({**ATTACK, "recipe_settings": ["steps=1"]}, "are pairs as adversarial.steps=1; got 'steps=1'"),
         ({"recipe_settings": ["vanilla.steps=1"]}, "vanilla has no field 'steps'; it has none"),
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
         ({"seeds": (-1,)}, r"seeds \(--seed\) must be at least 0, got"),
@@ -144,6 +145,15 @@ def test_recipe__fields_asked_for__replace_the_published_ones():
     assert settings.recipe("augmix") == AugMix(depth=2)
     plain = settings_for("leaf", recipes=["vanilla", "adversarial", "augmix"])
     assert plain.fingerprint() != settings.fingerprint()
+    other = settings_for("leaf", recipes=["vanilla", "adversarial", "augmix"], recipe_settings=asked[::-1])
+    assert other.fingerprint() == settings.fingerprint()
+
+
+def test_recipe__fields_that_hold_several_values__are_read_with_commas():
+    asked = ["manifold_mixup.layers=0,2", "augmix.operations=rotate, solarize"]
+    settings = settings_for("leaf", recipes=["manifold_mixup", "augmix"], recipe_settings=asked)
+    assert settings.recipe("manifold_mixup") == ManifoldMixup(layers=(0, 2))
+    assert settings.recipe("augmix") == AugMix(operations=("rotate", "solarize"))
 
 
 def test_settings_for__features__paper_replaces_and_both_adds():

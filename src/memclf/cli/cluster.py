@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -46,9 +49,25 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
             check_workers(client)
             yield client
         return
-    local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+    # What goes wrong on a worker is raised here; Dask would log it there as well.
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
+    with _started_without_interrupts():
+        local = LocalCluster(n_workers=workers, **options)
     with local as cluster, Client(cluster) as client:
         yield client
+
+
+@contextmanager
+def _started_without_interrupts() -> Iterator[None]:
+    """Processes that are started here are not stopped by Ctrl-C: this process stops them."""
+    if threading.current_thread() is not threading.main_thread():  # others cannot change what signals do
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _connect(kind: Any, address: str) -> Any:

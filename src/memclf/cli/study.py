@@ -15,6 +15,7 @@ from rich.console import Console
 
 from memclf.cli.cluster import CLUSTER_HELP, WORKERS_HELP, open_cluster
 from memclf.cli.output import as_line, exit_on_error, fail
+from memclf.exceptions import StudyError
 from memclf.studies import SCALES, STUDIES, Settings, settings_for
 
 SCALE_HELP = "quick (minutes), full (hours) or paper (for a GPU)."
@@ -48,9 +49,7 @@ def study(
 
     try:
         with exit_on_error(OSError, ValueError):
-            given = read_options(asked)
-            settings = settings_for(name, scale, **given)
-            refuse_unused(settings, given)
+            settings = read_settings(name, scale, asked)
             if plan:
                 print_plan(settings, Console())
                 print_estimate(settings, Console())
@@ -67,6 +66,17 @@ def study(
     print_summary(json.loads((folder / "summary.json").read_text()), console)
     print_warnings(folder, console)
     typer.echo(f"report: {folder / 'report.html'}")
+
+
+def read_settings(name: str, scale: str, asked: dict[str, Any]) -> Settings:
+    """The settings that the command line asks for; what is wrong with it ends the command."""
+    try:
+        given = read_options(asked)
+        settings = settings_for(name, scale, **given)
+        refuse_unused(settings, given)
+    except (StudyError, ValueError) as error:
+        fail(error, code=2)
+    return settings
 
 
 def read_options(asked: dict[str, Any]) -> dict[str, Any]:

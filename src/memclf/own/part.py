@@ -116,6 +116,11 @@ class PartFile:
                 self.path.replace(self.target)
             self._note.unlink()
 
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+
     def _convert(self, made: Path) -> None:
         """Lines of JSON as Parquet, a row group at a time."""
         import pyarrow as pa

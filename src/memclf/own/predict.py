@@ -99,6 +99,7 @@ def predict_file(
         part.append(rows, done=end, broken=broken)
     state = part.state
     if not state.done:
+        part.discard()
         raise DataError(f"{path} holds no cases")
     part.finish()
     new = () if cases.columns is None else tuple(name for name in cases.columns.new if name != id_column)

@@ -176,9 +176,9 @@ def _differ(one: Any, other: Any) -> bool:
 
 
 def _show(value: Any) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list) and value:
         return ", ".join(map(str, value)) if len(value) < 6 else f"{len(value)} of them"
-    return "none" if value is None else str(value)
+    return "none" if value is None or value == [] else str(value)
 
 
 # ------------------------------------------------------------------------------------------------------- the cells

@@ -78,7 +78,8 @@ def _check_pairs(settings: Settings) -> None:
     backbones = [backbone for _, backbone in settings.cells()]
     for name, known in (("recipe_backbones", RECIPES), ("recipe_settings", RECIPES), ("weights", backbones)):
         texts = getattr(settings, name)
-        if wrong := [text for text in texts if "=" not in text]:
+        separators = ("=", ".") if name == "recipe_settings" else ("=",)
+        if wrong := [text for text in texts if not all(each in text for each in separators)]:
             raise StudyError(f"{spell(name)} are pairs as {EXAMPLES[name]}; got {wrong[0]!r}")
         pairs = read_pairs(texts)
         if len(pairs) < len(texts):

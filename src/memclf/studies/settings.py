@@ -155,7 +155,7 @@ class Settings:
     )
     recipe_settings: tuple[str, ...] = _setting(
         (),
-        "RECIPE.FIELD=NUMBER, as adversarial.steps=1 or adversarial.alpha=10/255; repeat it.",
+        "RECIPE.FIELD=VALUE, as adversarial.steps=1 or adversarial.alpha=10/255; repeat it.",
         option="recipe_setting",
         later=True,
     )
@@ -260,21 +260,31 @@ def read_pairs(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _read_field(recipe: Recipe, name: str, text: str) -> Any:
-    """A field of a recipe from a text: a number, also as a fraction, or true or false."""
-    known = {each.name: each.default for each in fields(recipe) if not isinstance(each.default, tuple)}
+    """A field of a recipe from a text: a number, also as a fraction, true or false, or several with commas."""
+    known = {each.name: each.default for each in fields(recipe)}
     if name not in known:
         has = f"its fields are {', '.join(known)}" if known else "it has none"
         raise ValueError(f"{recipe.name} has no field {name!r}; {has}")
-    if isinstance(known[name], bool):
+    default: Any = known[name]
+    if isinstance(default, tuple):
+        return tuple(_read_value(f"{recipe.name}.{name}", default[0], each.strip()) for each in text.split(","))
+    return _read_value(f"{recipe.name}.{name}", default, text)
+
+
+def _read_value(where: str, like: Any, text: str) -> Any:
+    """A value of the type of another one; None stands for a whole number."""
+    if isinstance(like, str):
+        return text
+    if isinstance(like, bool):
         if text not in ("true", "false"):
-            raise ValueError(f"{recipe.name}.{name} must be true or false, got {text!r}")
+            raise ValueError(f"{where} must be true or false, got {text!r}")
         return text == "true"
     try:
         number = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{recipe.name}.{name} must be a number, as 3, 0.5 or 10/255; got {text!r}") from None
-    if isinstance(known[name], float):
+        raise ValueError(f"{where} must be a number, as 3, 0.5 or 10/255; got {text!r}") from None
+    if isinstance(like, float):
         return float(number)
     if number.denominator != 1:
-        raise ValueError(f"{recipe.name}.{name} must be a whole number, got {text!r}")
+        raise ValueError(f"{where} must be a whole number, got {text!r}")
     return int(number)

@@ -127,6 +127,8 @@ class Study:
         if unknown := sorted(set(asked) - {each.name for each in fields(Settings)}):
             raise StudyError(f"a study has no setting {', '.join(unknown)}")
         chosen = {name: _tuple(value) for name, value in asked.items() if value is not None}
+        if "recipe_settings" in chosen:  # the order does not matter
+            chosen["recipe_settings"] = tuple(sorted(chosen["recipe_settings"]))
         if "features" in chosen:
             chosen["features"] = self._order_features(chosen["features"])
         for name, about in Settings.about().items():

@@ -1,5 +1,12 @@
 """`memclf fit` and `memclf predict` on the workers of a cluster: what they write is the same."""
 
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -126,3 +133,24 @@ def test_workers_option__processes__write_the_same_answers(fitted, table, tmp_pa
         (tmp_path / f"{name}.json").write_text(shown.stdout.replace(str(tmp_path / name), "MODEL"))
     assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
     assert (tmp_path / "there.json").read_text() == (tmp_path / "here.json").read_text()
+
+
+@pytest.mark.slow
+def test_workers_option__interrupt_from_the_terminal__ends_with_one_line(fitted, table, tmp_path):
+    """A terminal sends Ctrl-C to all processes of a command."""
+    path, out = tmp_path / "cases.parquet", tmp_path / "answers.csv"
+    pd.concat([pd.read_csv(table)] * 4000).to_parquet(path, row_group_size=2000)
+    command = [sys.executable, "-m", "memclf.cli", "predict", str(fitted.model), str(path), "--out", str(out)]
+    process = subprocess.Popen(
+        [*command, "--workers", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    note, until = tmp_path / "answers.csv.part.json", time.monotonic() + 120
+    while not (note.exists() and json.loads(note.read_text())["done"]) and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.strip().splitlines()[-1:] == ["stopped; the same command goes on from here"]
+    assert "Traceback" not in said
+    assert "distributed" not in said
+    assert not out.exists()

@@ -53,8 +53,20 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": logging.CRITICAL}
     with _started_without_interrupts():
         local = LocalCluster(n_workers=workers, **options)
-    with local as cluster, Client(cluster) as client:
+    with _quiet("asyncio"), local as cluster, Client(cluster) as client:
         yield client
+
+
+@contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Errors are not logged under this name: what Dask leaves unfinished after Ctrl-C is no news."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 @contextmanager

@@ -37,6 +37,15 @@ def test_match_columns__gaps_and_fractions__widen_whole_numbers():
     assert found["age"].isna().tolist() == [False, True]
 
 
+def test_match_columns__infinity__names_file_column_and_row():
+    new = pd.DataFrame({"age": [30, 70, 50], "weight": [60.5, np.nan, -np.inf], "ward": "A", "seen": "2024-01-31"})
+    with pytest.raises(
+        DataError, match="'weight' of new.csv must hold finite numbers, as in training; row 2 holds -inf"
+    ):
+        match_columns(TRAINED, new, "new.csv")
+    assert match_columns(TRAINED, new[:2])["weight"].isna().sum() == 1  # a gap is no infinity
+
+
 def test_match_columns__numbers_where_training_had_words__are_words():
     found = match_columns(TRAINED, FRAME.assign(ward=[1.0, None]))
     assert found["ward"].tolist()[0] == "1"

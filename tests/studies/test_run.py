@@ -22,7 +22,7 @@ from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
 from memclf.studies.progress import Progress
 from memclf.studies.registry import settings_for
-from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, run_study
+from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, name_differences, run_study
 from memclf.studies.settings import Settings
 
 TINY = [
@@ -256,6 +256,14 @@ def test_ignore_ctrl_c__second_ctrl_c__is_ignored():
     with _ignore_ctrl_c():
         os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_name_differences__settings_or_anything_else__are_told_apart(tmp_path):
+    settings = settings_for("leaf")
+    (tmp_path / "settings.json").write_text(json.dumps({"fingerprint": "0", **settings.as_dict()}))
+    other = settings_for("leaf", epochs=3, seeds=[4])
+    assert name_differences(tmp_path, other) == "other settings: seeds (--seed), epochs"
+    assert name_differences(tmp_path, settings) == "other data, torch, threads or version"
 
 
 def test_folder_for__folder_with_other_files__is_refused(tmp_path):

@@ -78,6 +78,7 @@ def _match_type(values: Any, trained: Any, name: Any, what: object) -> Any:
     if pd.api.types.is_bool_dtype(kind) or pd.api.types.is_numeric_dtype(kind):
         found = pd.to_numeric(values, errors="coerce")
         _refuse_first(values, found, name, "numbers", what)
+        _refuse_first(values, found.replace([np.inf, -np.inf], np.nan), name, "finite numbers", what)
         whole = bool(found.notna().all()) and bool((found == np.floor(found.astype(float))).all())
         return found.astype(kind if whole or kind.kind == "f" else float)
     if isinstance(kind, pd.CategoricalDtype):
@@ -98,9 +99,10 @@ def _as_word(value: Any) -> str:
 def _refuse_first(values: Any, found: Any, name: Any, wanted: str, what: object) -> None:
     wrong = values[found.isna() & values.notna()]
     if len(wrong):
+        first = wrong.tolist()[0]  # as Python shows it
         raise DataError(
             f"column {str(name)!r} of {what} must hold {wanted}, as in training; row {wrong.index[0]} holds "
-            f"{wrong.iloc[0]!r:.60}" + (f", and {len(wrong) - 1} more rows do not" if len(wrong) > 1 else "")
+            f"{first!r:.60}" + (f", and {len(wrong) - 1} more rows do not" if len(wrong) > 1 else "")
         )
 
 

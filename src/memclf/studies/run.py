@@ -24,7 +24,7 @@ from memclf.evaluate.exhibits import choose_contender
 from memclf.exceptions import MissingExtraError, StudyError
 from memclf.report import build, published
 from memclf.studies.bounds import compute_bounds
-from memclf.studies.checks import check_weights
+from memclf.studies.checks import check_weights, spell
 from memclf.studies.progress import Progress
 from memclf.studies.published import table
 from memclf.studies.registry import find_study
@@ -72,7 +72,7 @@ def run_study(
     fingerprint = settings.fingerprint(digest + GOES_ON_FROM + _describe_machine())
     folder = folder_for(out, fingerprint)
     if folder != out:
-        progress.say(f"{out} holds a run with other settings, data, torch or threads; this one goes to {folder}")
+        progress.say(f"{out} holds a run with {name_differences(out, settings)}; this one goes to {folder}")
     if (folder / SETTINGS).is_file():
         progress.say(f"going on with the run in {folder}")
     else:  # the fingerprint says that a run which goes on has the same images
@@ -184,6 +184,13 @@ def folder_for(out: Path, fingerprint: str) -> Path:
         if found == fingerprint:
             return folder
         number += 1
+
+
+def name_differences(folder: Path, settings: Settings) -> str:
+    """What is different in the run of a folder, in words."""
+    before, now = json.loads((folder / SETTINGS).read_text()), settings.as_dict()
+    names = [spell(name) for name, value in now.items() if name in before and before[name] != value]
+    return f"other settings: {', '.join(names)}" if names else "other data, torch, threads or version"
 
 
 def _store_facts(store: Store, settings: Settings, study: Study, data: StudyData, command: str) -> None:

@@ -224,7 +224,9 @@ def _try_number(
 
 
 def _answer_always(parts: FittedParts, cases: Cases) -> tuple[Array, Array]:
-    """Whether a memory answers each case, and the answers of the nearest; none for a rule that learns."""
+    """Whether a memory answers each case, and the answers of the nearest memories.
+
+    A rule that learns gives no answers here."""
     routes = parts.route(cases)
     if parts.answer.learns:
         return routes.known, parts.classes[:0]

@@ -59,7 +59,7 @@ def open_cluster(address: str | None = None, workers: int | None = None) -> Iter
 
 @contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """Errors are not logged under this name: what Dask leaves unfinished after Ctrl-C is no news."""
+    """Log no errors under this name: after Ctrl-C Dask reports only its unfinished work."""
     logger = logging.getLogger(name)
     before = logger.level
     logger.setLevel(logging.CRITICAL)

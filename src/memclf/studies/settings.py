@@ -260,7 +260,7 @@ def read_pairs(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _read_field(recipe: Recipe, name: str, text: str) -> Any:
-    """A field of a recipe from a text: a number, also as a fraction, true or false, or several with commas."""
+    """A field of a recipe from a text: number, fraction, true or false; several with commas."""
     known = {each.name: each.default for each in fields(recipe)}
     if name not in known:
         has = f"its fields are {', '.join(known)}" if known else "it has none"

@@ -256,6 +256,20 @@ def test_a_users_function_is_asked_about_each_pair_once_when_cases_are_few():
     assert len(calls) < 1.6 * 100 * 100  # every pair once, and again for the few that the checks and the result need
 
 
+def test_a_users_function__many_cases__a_sample_rules_out_most_candidates(monkeypatch):
+    X, _ = make_blobs(2400, 3, centers=8, center_box=(-8, 8), random_state=0)
+
+    def search():
+        similarity = FunctionSimilarity(lambda A, B: _batched(A / 4, B / 4), batched=True)
+        return select_memories(X, similarity, 0.5, n_memories=8, random_state=0)
+
+    found = search()
+    monkeypatch.setattr("memclf.memory.exact.SCREEN_SHARE", 10**9)  # every candidate is judged by all cases
+    without = search()
+    assert found.n_evaluations < 0.9 * without.n_evaluations
+    assert found.objective > 0.999 * without.objective
+
+
 def test_whole_numbers_beyond_the_reach_of_floats_stay_apart():
     def same(a, b):
         return float(a[0] == b[0])

@@ -66,3 +66,15 @@ def test_enforced_coverage_forbids_exactly_the_swaps_that_uncover_more_cases(see
             # Covering one more case is worth more than all similarities together.
             expected = free.gains(S[[c]])[0, k] + fewer * (weights.sum() + 1)
             assert gain == (-np.inf if forbidden else pytest.approx(expected))
+
+
+@settings(max_examples=100, deadline=None)
+@given(**problems)
+def test_estimate__from_a_sample__is_the_gain_where_only_the_sample_counts(seed, n, q, kind, weighted):
+    rng, S, memories, weights = _problem(seed, n, q, kind, weighted)
+    sample = rng.choice(n, n // 2, replace=False)
+    only = np.zeros(n)
+    only[sample] = weights[sample] * (weights.sum() / weights[sample].sum())
+    expected = Exchange(memories, S[memories], only, 0.5, n_pinned=1).gains(S)
+    estimated = Exchange(memories, S[memories], weights, 0.5, n_pinned=1).estimate(S[:, sample], sample)
+    np.testing.assert_allclose(estimated, expected, atol=1e-10)

@@ -37,6 +37,7 @@ class Columns:
         self.short = isinstance(Z, np.ndarray) and Z.ndim == 2 and Z.shape[1] <= SHORT
         # A user's function may be slow: with few cases each pair is compared once and cached.
         self.cached = not self.lawful and self.n <= CACHED
+        self.slow = not self.lawful and not self.cached  # every comparison calls a user's function
         self._kept: dict[int, Array] = {}
         self.batch = int(np.clip(BLOCK // max(1, self.n), 1, 64))
 

@@ -19,6 +19,8 @@ CENTRE_COLUMNS = 64  # looking for the centres of all clusters costs about as mu
 CENTRE_SAMPLE = 400  # members of a cluster among which its centre is looked for
 CENTRE_ROUNDS = 5
 GREEDY_CASES = 5000  # distinct cases up to which comparing all pairs takes about a second
+SCREEN_SHARE = 8  # of the cases, one in so many says whether a candidate of a slow similarity is worth judging by all
+SCREEN_CASES = 8  # of them for each memory: with fewer, candidates are judged by all cases at once
 FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
 
 
@@ -111,7 +113,7 @@ class ExactSearch:
                 drawn = np.array([next(others) for _ in range(size)])
                 if self.enforce:  # cases that are uncovered are good candidates for covering themselves
                     drawn = np.concatenate([exchange.uncovered()[:size], drawn])
-                judged += self._judge(exchange, drawn, objectives)
+                judged += self._judge(exchange, self._promising(exchange, drawn, rng), objectives)
                 spent += len(drawn)
                 failed = failed + len(drawn) if len(objectives) == before else 0
             judged += self._settle(exchange, rng, objectives, rounds=CENTRE_ROUNDS)
@@ -152,6 +154,15 @@ class ExactSearch:
         exchange.touched[:] = False
         return np.array(centres, dtype=np.intp)
 
+    def _promising(self, exchange: Exchange, candidates: Array, rng: np.random.Generator) -> Array:
+        """The candidates that gain on a sample of the cases; all of them where comparing is cheap."""
+        if not _screens(self.columns, exchange.q) or (self.enforce and len(exchange.uncovered())):
+            return candidates
+        counted = np.flatnonzero(self.weights)
+        sample = rng.choice(counted, min(self.columns.n // SCREEN_SHARE, len(counted)), replace=False)
+        gains = exchange.estimate(self.columns.block(candidates, sample), sample)
+        return candidates[gains.max(axis=1) > exchange.smallest_gain]
+
     def _judge(self, exchange: Exchange, candidates: Array, objectives: list[float]) -> int:
         """Swap in each candidate that raises the objective, in the place where it raises it most."""
         candidates = candidates[self.places.allowed[candidates] & ~np.isin(candidates, exchange.memories)]
@@ -176,10 +187,19 @@ def _shuffled_forever(n: int, rng: np.random.Generator) -> Iterator[int]:
         yield from rng.permutation(n)
 
 
+def _screens(columns: Columns, q: int) -> bool:
+    """Whether candidates are judged by a sample of the cases first."""
+    return columns.slow and columns.n // SCREEN_SHARE >= SCREEN_CASES * q
+
+
 def default_swaps(columns: Columns, q: int | None) -> int:
-    """2.5 % of the cases as in FasterCLARANS, within limits; from 250,000 cases on, fewer."""
+    """2.5 % of the cases as in FasterCLARANS, within limits; from 250,000 cases on, fewer.
+
+    Half as many again where a sample of the cases rules most of them out.
+    """
     n = columns.n
     if q == 1 and n <= GREEDY_CASES:
         return n  # a single memory is found by looking at every case
     cheap = FREE_PAIRS // n if columns.lawful or columns.cached else 0
-    return int(max(100, min(np.clip(max(n // 40, cheap), 250, 1000), PAIRS // n)))
+    swaps = int(max(100, min(np.clip(max(n // 40, cheap), 250, 1000), PAIRS // n)))
+    return swaps + swaps // 2 if q is not None and _screens(columns, q) else swaps

@@ -64,21 +64,20 @@ class Exchange:
         When coverage is enforced, swaps that leave more cases uncovered than before have gain -inf, and swaps
         that leave fewer come before all others.
         """
-        c, n = block.shape
-        # Where a candidate is not above a case's second best memory it changes nothing for that case.
-        flat = np.flatnonzero(block > self.next)
-        row, case = np.divmod(flat, n)
-        value, best = block.ravel()[flat], self.best[case]
-        weight = self.weights[case]
-        added = np.bincount(row, weight * np.maximum(value - best, 0.0), c)
-        kept = weight * (np.minimum(value, best) - self.next[case])
-        kept = np.bincount(row * self.q + self.near[case], kept, c * self.q).reshape(c, self.q)
-        gains = np.asarray(added[:, None] - self._removal_loss + kept)
+        gains = self._objective_gains(block, slice(None), self._removal_loss)
         if self.enforce:
             more = self._newly_uncovered(block)
             if len(self._bare):  # while cases are uncovered, covering one of them is worth more than anything else
                 gains -= more * (self.weights.sum() + 1)
             gains[more > 0] = -np.inf
+        gains[:, : self.n_pinned] = -np.inf
+        return gains
+
+    def estimate(self, block: Array, cases: Array) -> Array:
+        """The same for the objective alone, estimated from similarities to a sample of the cases."""
+        weights = self.weights[cases]
+        lost = np.bincount(self.near[cases], weights * (self.best[cases] - self.next[cases]), self.q)
+        gains = self._objective_gains(block, cases, lost) * (self.weights.sum() / weights.sum())
         gains[:, : self.n_pinned] = -np.inf
         return gains
 
@@ -102,6 +101,19 @@ class Exchange:
         found = self.memories[order][np.argsort(-np.round(stands_for / self.smallest_gain), kind="stable")]
         pinned = self.memories[: self.n_pinned]
         return np.concatenate([pinned, found[~np.isin(found, pinned)]])
+
+    def _objective_gains(self, block: Array, cases: Array | slice, removal_loss: Array) -> Array:
+        """What the objective gains from these cases, given what they lose with each memory."""
+        c, n = block.shape
+        near, best, following, weights = self.near[cases], self.best[cases], self.next[cases], self.weights[cases]
+        # Where a candidate is not above a case's second best memory it changes nothing for that case.
+        flat = np.flatnonzero(block > following)
+        row, case = np.divmod(flat, n)
+        value, weight = block.ravel()[flat], weights[case]
+        added = np.bincount(row, weight * np.maximum(value - best[case], 0.0), c)
+        kept = weight * (np.minimum(value, best[case]) - following[case])
+        kept = np.bincount(row * self.q + near[case], kept, c * self.q).reshape(c, self.q)
+        return np.asarray(added[:, None] - removal_loss + kept)
 
     def _sum_up(self) -> None:
         self._removal_loss = np.bincount(self.near, self.weights * (self.best - self.next), self.q)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memclf.cli.main import COMMANDS
+from memclf.cli.main import COMMANDS, load_command
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "fidelity.md").read_text()
@@ -82,6 +82,9 @@ def check_proof(name):
     assert words[0] in ("memclf", "python"), f"{name!r} is neither a test nor a command"
     if words[0] == "memclf":
         assert words[1] in COMMANDS, f"memclf has no command {words[1]}"
+        known = {name for each in load_command(words[1]).params for name in (*each.opts, *each.secondary_opts)}
+        strange = [word for word in words[2:] if word.startswith("--") and word not in known]
+        assert not strange, f"memclf {words[1]} has no option {strange[0]}"
     else:
         assert (ROOT / words[1]).is_file(), f"there is no file {words[1]}"
 
@@ -104,7 +107,7 @@ def test_fidelity__each_row__names_code_and_proof_that_exist(row):
 
 def test_fidelity__sections__are_all_there_in_their_order():
     assert tuple(re.findall(r"^## (.+)$", PAGE, re.M)) == SECTIONS
-    assert len(ROWS) >= 50
+    assert len(ROWS) >= 100  # as the paper has items
 
 
 @pytest.mark.parametrize("name", ["memory.nothing", "nothing.at.all", "MemorySelector(nothing=)", "a/file.csv", "a b"])
@@ -114,7 +117,14 @@ def test_check_code__name_that_does_not_exist__fails(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["test_fidelity.py::test_nothing", "memclf nothing", "python benchmarks/nothing.py", "make nothing"]
+    "name",
+    [
+        "test_fidelity.py::test_nothing",
+        "memclf nothing",
+        "memclf study --nothing",
+        "python benchmarks/nothing.py",
+        "make nothing",
+    ],
 )
 def test_check_proof__test_or_command_that_does_not_exist__fails(name):
     with pytest.raises(AssertionError):

@@ -88,6 +88,12 @@ def test_study_plan__trial__says_time_and_disk_and_that_they_are_estimates(no_tr
     assert "estimates from a trial of 4 s" in shown
 
 
+def test_study_plan__one_feature__says_that_it_is_the_papers(no_trial):
+    told = "robust (which is the paper’s)"
+    assert told in CliRunner().invoke(app, ["study", "acne", "--feature", "paper", "--plan"]).output
+    assert told not in CliRunner().invoke(app, ["study", "leaf", "--plan"]).output
+
+
 def test_study_name__other_spelling__is_the_same_study(no_trial):
     assert "study color --scale quick" in CliRunner().invoke(app, ["study", "colour", "--plan"]).output
 
@@ -118,7 +124,9 @@ def test_study_name__other_spelling__is_the_same_study(no_trial):
             ["study", "leaf", "--recipe-setting", "augmix.depth=2"],
             "is for augmix, and the recipes of this run are vanilla",
         ),
-        (["study", "acne", "--feature", "own"], "the acne study has one feature, robust; got 'own'"),
+        (["study", "acne", "--feature", "own"], "has one feature, robust, which is the paper's; got 'own'"),
+        (["study", "acne", "--feature", "both"], "has one feature, robust, which is the paper's; got 'both'"),
+        (["study", "leaf", "--feature", "own"], "the leaf study has the features robust, paper, or both; got 'own'"),
         (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
         (["study", "leaf", "--textures", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
         (["study", "leaf", "--textures", "."], "holds no images (.jpg, .png ...), which frost needs as textures"),
@@ -128,7 +136,7 @@ def test_study_name__other_spelling__is_the_same_study(no_trial):
 def test_study_errors__wrong_arguments__are_one_line(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shown = CliRunner().invoke(app, arguments)
-    by_data = {"--data", "--split", "--device", "report"} & set(arguments) and "--n-train" not in arguments
+    by_data = {"--data", "--split", "report"} & set(arguments) and "--n-train" not in arguments
     assert shown.exit_code == (1 if by_data else 2)  # found when the data are read and the run begins
     assert message in shown.output
     assert len(shown.output.strip().splitlines()) == 1

@@ -4,7 +4,9 @@ import csv
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from memclf.cli import app
 from memclf.evaluate.intervals import mean_interval, seeds_interval
 from memclf.evaluate.store import open_store
 from memclf.report import compare
@@ -162,10 +164,10 @@ def test_join__third_run_that_fits_the_first_but_not_the_second__is_refused(runs
 @pytest.mark.parametrize(
     ("folders", "digests", "refused"),
     [
-        ((None, "ice"), (None, None), ["other frost textures (ice, not none)"]),
+        ((None, "ice"), (None, None), ["other frost textures (ice, not those that come with memclf)"]),
         (("ice", "ice"), ("one", "two"), ["other frost textures"]),
         (("ice", "copy"), ("one", "one"), None),
-        ((None, "originals"), ("one", None), ["other frost textures (originals, not none)"]),
+        ((None, "originals"), ("one", None), ["other frost textures (originals, not those that come with memclf)"]),
     ],
 )
 def test_join__frost_textures__are_compared_by_content_where_it_is_noted(runs, folders, digests, refused):
@@ -191,7 +193,9 @@ def test_compare__other_features_and_textures__are_named_on_the_page(runs, tmp_p
     compare([run.folder for run in made.values()], tmp_path / "out", say=said.append)
     assert any("is not the same picture" in line and "textures" in line for line in said)
     assert any("same name are not the same" in line and "(paper, not robust)" in line for line in said)
-    assert any("cannot be joined" in line and "frost textures (ice, not none)" in line for line in said)
+    assert any(
+        "cannot be joined" in line and "frost textures (ice, not those that come with memclf)" in line for line in said
+    )
 
 
 def test_join__other_epochs__is_joined_with_a_caution(runs):
@@ -210,6 +214,24 @@ def test_compare__runs_that_fit__writes_the_joined_tables_and_says_what_is_refus
     assert {row[3] for row in rows[1:]} == {"a", "b"}
     assert any("cannot be joined" in line and "severities" in line for line in said)
     assert "The runs joined" in page.read_text(encoding="utf-8")
+
+
+def test_compare__same_folder_twice__is_refused(runs, tmp_path):
+    folder = runs(first={})["first"].folder
+    again = folder / ".." / folder.name
+    shown = CliRunner().invoke(app, ["compare", str(folder), str(again), "--out", str(tmp_path / "out")])
+    assert shown.exit_code == 2
+    assert "is named twice" in shown.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_join__other_sizes_and_schedules__are_shown_as_they_are_asked_for(runs):
+    sizes = [{"image_size": [128, 256]}, {"image_size": [64, 64]}]
+    found = runs(first={"settings": sizes[0]}, second={"settings": sizes[1]})
+    (reasons,) = join_runs(found).refused.values()
+    assert reasons == ["other image size (64x64, not 256x128)"]
+    schedules = runs(third={"settings": {"schedule": None}}, fourth={"settings": {"schedule": "cosine"}})
+    assert "The setting schedule differs: constant in third, cosine in fourth." in join_runs(schedules).cautions
 
 
 def test_seeds_interval__one_seed__is_the_interval_over_cases():

@@ -246,7 +246,9 @@ def test_report_and_compare__finished_run__are_written(run, tmp_path):
     shown = CliRunner().invoke(app, ["report", str(folder)])
     assert (folder / "report.html").is_file()
     assert str(folder / "report.html") in shown.output.replace("\n", "")
-    assert CliRunner().invoke(app, ["compare", *[str(folder)] * 2, "--out", str(tmp_path / "both")]).exit_code == 0
+    other = shutil.copytree(folder, tmp_path / "other")
+    shown = CliRunner().invoke(app, ["compare", str(folder), str(other), "--out", str(tmp_path / "both")])
+    assert shown.exit_code == 0
     assert (tmp_path / "both").is_dir()
 
 

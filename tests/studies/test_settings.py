@@ -159,7 +159,6 @@ def test_recipe__fields_that_hold_several_values__are_read_with_commas():
 def test_settings_for__features__paper_replaces_and_both_adds():
     assert settings_for("color", features=["paper"]).features == ("paper",)
     assert settings_for("color", features=["both"]).features == ("robust", "paper")
-    assert settings_for("acne", features=["both"]).features == ("robust",)
     assert settings_for("acne", features=["paper"]).features == ("robust",)  # its one feature is the paper's
     assert settings_for("color", features=["paper", "robust"]).features == ("robust", "paper")
     assert settings_for("color", features=["robust"]).features == ("robust",)

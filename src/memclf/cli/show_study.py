@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memclf._progress import in_words
-from memclf.studies import Settings
+from memclf.studies import Settings, find_study
 
 
 def print_plan(settings: Settings, console: Console) -> None:
@@ -21,7 +21,8 @@ def print_plan(settings: Settings, console: Console) -> None:
     table.add_column("setting", no_wrap=True)
     table.add_column("value")
     for name, value in settings.used().items():
-        table.add_row(name, show_setting(name, value))
+        only = name == "features" and len(find_study(settings.study).feature_names) == 1
+        table.add_row(name, f"{show_setting(name, value)}{' (which is the paper’s)' if only else ''}")
     console.print(table)
     cells, seeds = len(settings.cells()), len(settings.seeds)
     conditions = len(settings.corruptions) * len(settings.severities)

@@ -194,7 +194,8 @@ def compare_runs(
 
     Each run fills some recipes, backbones and seeds. The joined tables have all of them, say which run each is from,
     and average over seeds. A run on other data, at another image size or under other conditions than the first is not
-    joined, and the reason is shown.
+    joined, and the reason is shown. Other settings, as epochs, momentum or schedule, may differ: they are named, and
+    the tables say so.
 
     Examples:
         memclf compare runs/first runs/second --out comparison
@@ -203,6 +204,9 @@ def compare_runs(
 
     if len(runs) < 2:
         fail("give the folders of two or more runs", code=2)
+    places = [run.resolve() for run in runs]
+    if twice := [run for k, run in enumerate(runs) if places[k] in places[:k]]:
+        fail(f"{twice[0]} is named twice; a run beside itself says nothing", code=2)
     with exit_on_error(OSError):
         page = compare(runs, out, say=lambda line: typer.echo(as_line(line), err=True))
     typer.echo(f"comparison: {page}")

@@ -15,6 +15,8 @@ import numpy as np
 
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId, Row, Store
 from memclf.report import formats
+from memclf.report.contents import show_setting
+from memclf.report.labels import UNSET
 from memclf.report.run import Run
 
 Cell = tuple[str, str, int]  # recipe, backbone, seed
@@ -33,6 +35,7 @@ SAME = {
 # Settings that only say which cells a run fills, or where files are.
 FILLING = ("seeds", "recipes", "backbones", "augmented", "sturdy", "careful", "ablate", "ensemble", "folds")
 PLACES = ("data", "split")
+MANY = 5  # values that are written out
 JUDGED = ("features", "literal", "textures")  # by `find_other_features` and `have_other_textures`
 
 
@@ -113,9 +116,9 @@ def find_differences(first: Run, other: Run) -> list[str]:
     for key, label in SAME.items():
         mine, theirs = (run.settings.get(key) for run in (first, other))
         if mine != theirs and not (isinstance(mine, list) and isinstance(theirs, list) and set(mine) == set(theirs)):
-            found.append(f"other {label} ({_show(theirs)}, not {_show(mine)})")
+            found.append(f"other {label} ({_show(key, theirs)}, not {_show(key, mine)})")
     if have_other_textures(first, other):
-        mine, theirs = (_show(run.settings.get("textures")) for run in (first, other))
+        mine, theirs = (_show("textures", run.settings.get("textures")) for run in (first, other))
         found.append("other frost textures" + (f" ({theirs}, not {mine})" if mine != theirs else ""))
     return found + find_other_features(first, other)
 
@@ -150,14 +153,14 @@ def name_other_settings(runs: Mapping[str, Run]) -> list[str]:
     known = list(dict.fromkeys(key for run in runs.values() for key in run.settings))
     lines = []
     for key in known:
-        values = {name: _show(run.settings.get(key)) for name, run in runs.items()}
+        values = {name: _show(key, run.settings.get(key)) for name, run in runs.items()}
         if key not in (*SAME, *FILLING, *JUDGED) and len(set(values.values())) > 1:
             told = ", ".join(f"{value} in {name}" for name, value in values.items())
             digests = {run.about["data_digest"] for run in runs.values()}
             if key in PLACES and len(digests) == 1 and None not in digests:
                 continue  # the images and their split are the same, wherever they lie
             lines.append(f"The setting {key} differs: {told}.")
-    versions = {name: _show((run.about["versions"] or {}).get("memclf")) for name, run in runs.items()}
+    versions = {name: _show("version", (run.about["versions"] or {}).get("memclf")) for name, run in runs.items()}
     if len(set(versions.values())) > 1:
         lines.append(f"The version differs: {', '.join(f'{value} in {name}' for name, value in versions.items())}.")
     return lines
@@ -175,10 +178,11 @@ def _differ(one: Any, other: Any) -> bool:
     return one is not None and other is not None and one != other
 
 
-def _show(value: Any) -> str:
-    if isinstance(value, list) and value:
-        return ", ".join(map(str, value)) if len(value) < 6 else f"{len(value)} of them"
-    return "none" if value is None or value == [] else str(value)
+def _show(name: str, value: Any) -> str:
+    """A setting as it is asked for; of many values, their number."""
+    if isinstance(value, list) and len(value) > MANY:
+        return f"{len(value)} of them"
+    return "none" if value in (None, []) and name not in UNSET else show_setting(name, value)
 
 
 # ------------------------------------------------------------------------------------------------------- the cells

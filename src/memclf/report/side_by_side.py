@@ -9,7 +9,7 @@ from typing import Any
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
 from memclf.report import beside_paper, captions, contenders, findings, formats, page
 from memclf.report.beside_paper import paper_gain
-from memclf.report.contents import show_value
+from memclf.report.contents import show_setting
 from memclf.report.join import Joined, find_other_features, have_other_textures, join_runs
 from memclf.report.labels import CONTROLS, model_order
 from memclf.report.run import Run
@@ -217,7 +217,7 @@ def differing(runs: dict[str, Run]) -> Table:
     for run in runs.values():
         about: dict[str, Any] = {"source": run.about["source"], **run.settings}
         about |= {f"version of {key}": value for key, value in (run.about["versions"] or {}).items()}
-        known.append({key: show_value(value) for key, value in about.items()})
+        known.append({key: show_setting(key, value) for key, value in about.items()})
     rows: list[list[Cell]] = []
     for key in dict.fromkeys(key for each in known for key in each):
         values = [each.get(key, ABSENT) for each in known]

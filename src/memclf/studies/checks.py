@@ -57,6 +57,13 @@ def check_settings(settings: Settings) -> None:
     if settings.textures is not None and "frost" not in settings.corruptions:
         raise StudyError(f"textures are for frost, and the corruptions are {', '.join(settings.corruptions)}")
     _check_names(settings)
+    if settings.device not in ("auto", "cpu"):
+        from memclf.vision.nets.devices import find_device  # which loads torch
+
+        try:
+            find_device(settings.device)
+        except ValueError as error:
+            raise StudyError(f"{error}") from error
 
 
 def check_weights(settings: Settings) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from memclf._progress import track
 from memclf.studies.registry import find_study
 from memclf.studies.settings import Settings
 from memclf.studies.study import Study, make_corrupted
@@ -18,7 +19,7 @@ from memclf.vision import ImageClassifier, ImageCollection
 
 IMAGES = 16  # of the trial
 FEW = 20  # images (acne: faces) that are generated for it
-EPOCHS = 2  # the second is timed: the first one also warms up
+LONG = 3.0  # seconds of an epoch beside which warming up is nothing; after a shorter one, the second is timed
 LOCALS = 3  # networks of their own per memory classifier; how many clusters there are is not known before
 ROW = 400  # bytes of a row of results, beside the answers
 REPORT = 8_000_000  # bytes of the report with its pictures and figures
@@ -71,7 +72,9 @@ def estimate(settings: Settings) -> Estimate:
         n_train, n_test = n_train * settings.n_train / FEW, n_test * settings.n_test / FEW
     train, test = (_take(images) for images in (data.train, data.test))
     codes = np.arange(len(train)) % len(np.unique(np.asarray(data.train.labels)))
-    speeds = {cell: _try_network(settings, *cell, train, codes) for cell in settings.cells()}
+    cells = settings.cells()
+    tried = track(cells, total=len(cells), what="trying recipes and backbones", verbose=None)
+    speeds = {cell: _try_network(settings, *cell, train, codes) for cell in tried}
     describe, corrupt = _try_description(study, settings, test), _try_corruptions(settings, test)
     seeds, conditions = len(settings.seeds), len(settings.corruptions) * len(settings.severities)
     training = answers = disk = kept = 0.0
@@ -130,14 +133,16 @@ def _take(images: ImageCollection) -> ImageCollection:
 
 
 def _try_network(settings: Settings, recipe: str, backbone: str, images: ImageCollection, codes: Any) -> Speed:
-    parameters = {**settings.network_parameters(backbone), "epochs": EPOCHS, "local_epochs": EPOCHS}
+    parameters = settings.network_parameters(backbone)
     if parameters["pretrained"] is True:  # fetching weights takes long, and speed does not depend on them
         parameters["pretrained"] = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         network = ImageClassifier(backbone, recipe=settings.recipe(recipe), random_state=0, **parameters)
-        network.fit(images, codes)
-        local = network.continued(images, codes)
+        network.set_params(epochs=1, local_epochs=2).fit(images, codes)
+        if network.history_[0]["dur"] < LONG:
+            network.set_params(epochs=2).fit(images, codes)
+        local = network if settings.local == "networks" else network.continued(images, codes)  # those train all of it
     look = _time(lambda: network.predict(images)) / len(images)
     size = 4.0 * sum(each.numel() for each in network.network_.state_dict().values())
     epoch, near = (each.history_[-1]["dur"] / len(images) for each in (network, local))

@@ -153,10 +153,12 @@ class Study:
         """
         if len(self.feature_names) == 1:
             asked = tuple(self.feature_names[0] if name == "paper" else name for name in asked)
+            known = "one feature, robust, which is the paper's"
+        else:
+            known = f"the features {', '.join(self.feature_names)}, or both"
         for name in asked:
-            if name not in (*self.feature_names, "both"):
-                has = "one feature" if len(self.feature_names) == 1 else "the features"
-                raise StudyError(f"the {self.name} study has {has}, {', '.join(self.feature_names)}; got {name!r}")
+            if name not in self.feature_names and not (name == "both" and len(self.feature_names) > 1):
+                raise StudyError(f"the {self.name} study has {known}; got {name!r}")
         return tuple(name for name in self.feature_names if name in asked or "both" in asked)
 
 

@@ -13,7 +13,7 @@ SHADES = np.random.default_rng(0).integers(30, 226, (6, 12, 16, 3), dtype=np.uin
 
 
 def changed(name, image, strength, seed=0):
-    return shifts._to_bytes(SHIFTS[name](image, np.random.default_rng(seed), strength))
+    return shifts.to_bytes(SHIFTS[name](image, np.random.default_rng(seed), strength))
 
 
 def test_shifts__names__are_no_corruptions():

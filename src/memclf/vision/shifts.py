@@ -37,7 +37,7 @@ def shift(image: Pixels, *, seed: int = 0, key: Key | None = None) -> Pixels:
     """
     rng = generator(seed, key, "shifted", 0, image)
     kind = list(SHIFTS.values())[int(rng.integers(len(SHIFTS)))]
-    return _to_bytes(kind(np.ascontiguousarray(image), rng, float(rng.uniform())))
+    return to_bytes(kind(np.ascontiguousarray(image), rng, float(rng.uniform())))
 
 
 # ------------------------------------------------------------------------------------------------------------- colours
@@ -46,7 +46,7 @@ def shift(image: Pixels, *, seed: int = 0, key: Key | None = None) -> Pixels:
 def posterise(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     """Few shades: seven per channel, and down to three."""
     steps = 6 - round(4 * strength)
-    return cv2.LUT(image, _to_bytes(np.rint(LEVELS / 255 * steps) * (255 / steps)))
+    return cv2.LUT(image, to_bytes(np.rint(LEVELS / 255 * steps) * (255 / steps)))
 
 
 def palette(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
@@ -58,7 +58,7 @@ def palette(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     _, _, colours = cv2.kmeans(some, few, start, stop, 1, cv2.KMEANS_USE_INITIAL_LABELS)
     nearest = ((colours**2).sum(axis=1) - 2 * _coarse_colours() @ colours.T).argmin(axis=1)
     red, green, blue = (image[:, :, channel].astype(np.uint16) >> 3 for channel in range(3))
-    return _to_bytes(colours)[nearest].take((red << 10) | (green << 5) | blue, axis=0)
+    return to_bytes(colours)[nearest].take((red << 10) | (green << 5) | blue, axis=0)
 
 
 @cache
@@ -75,13 +75,13 @@ def solarise(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     some = image[::4, ::4]
     limit, most = float(np.quantile(some, 0.8 - 0.3 * strength)), float(some.max())
     beyond = limit * (most - LEVELS) / max(most - limit, 1)
-    return cv2.LUT(image, _to_bytes(np.where(limit >= LEVELS, LEVELS, beyond)))
+    return cv2.LUT(image, to_bytes(np.where(limit >= LEVELS, LEVELS, beyond)))
 
 
 def cast(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     """A wrong white balance: every channel has another gain. None burns out."""
     gains = np.exp((0.5 + 0.5 * strength) * _direction(rng))
-    return cv2.LUT(image, _to_bytes(LEVELS[:, None] * (1.1 * gains / gains.max()))[None])
+    return cv2.LUT(image, to_bytes(LEVELS[:, None] * (1.1 * gains / gains.max()))[None])
 
 
 def hue(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
@@ -94,7 +94,7 @@ def hue(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
 
 def dusk(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
     """Far too little light: a gamma of 1.8 to 2.8."""
-    return cv2.LUT(image, _to_bytes(255 * (LEVELS / 255) ** (1.8 + strength)))
+    return cv2.LUT(image, to_bytes(255 * (LEVELS / 255) ** (1.8 + strength)))
 
 
 def lamp(image: Pixels, rng: np.random.Generator, strength: float) -> Array:
@@ -201,7 +201,8 @@ def _direction(rng: np.random.Generator) -> Array:
     return np.sqrt(2 / 3) * np.cos(angle + 2 * np.pi / 3 * np.arange(3))
 
 
-def _to_bytes(values: Array) -> NDArray[np.uint8]:
+def to_bytes(values: Array) -> NDArray[np.uint8]:
+    """Brightness as whole numbers from 0 to 255."""
     values = np.asarray(values)
     return values if values.dtype == np.uint8 else np.clip(np.rint(values), 0, 255).astype(np.uint8)
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from memclf.exceptions import ImageError
 from memclf.similarity import TreeSimilarity
 from memclf.vision import ImageCollection, corrupt
-from memclf.vision.features import LeafColours
+from memclf.vision.features import LeafColours, leaf_augment, views
 from memclf.vision.features.leaf_augment import order_of_showing, prepare
 from memclf.vision.features.leaf_light import dull_background, remove_dirt
 from memclf.vision.features.leaf_net import chances, load_shipped
@@ -220,6 +220,64 @@ def test_teaching_shows_heavily_affected_leaves_more_often():
     assert order.count(0) == 300
     assert order.count(1) / 300 == pytest.approx(heavy.often, abs=0.1)
     assert heavy.often > 1.5
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.02), (0.2, 0.3)])
+def test_paint__share_known_to_be_in_a_range__outlines_have_such_a_share(taught, low, high):
+    images = [purple(seed)[0] for seed in (101, 102)]
+    for image, outlines in zip(images, taught.paint(images, [(low, high)] * 2), strict=True):
+        assert outlines.shape == image.shape[:2]
+        share = np.mean(outlines[outlines > 0] == 2)
+        assert low - 0.01 <= share <= high + 0.01  # in whole pixels, at the size of the image
+
+
+def test_paint__share_in_its_range_already__outlines_are_the_masks(taught):
+    image, _ = purple(seed=103)
+    outlines = taught.paint([image], [(0, 1)])[0]
+    masks = taught.masks(image)
+    assert_array_equal(outlines > 0, masks["leaf"])
+    assert_array_equal(outlines == 2, masks["affected"])
+
+
+def test_paint__outlines__teach_as_those_of_the_expert_do():
+    (image, outlines), (further, _) = purple(seed=0), purple(seed=1)
+    first = LeafColours(steps=2).fit([image], [outlines])
+    second = LeafColours(steps=2).fit([image, further], [outlines, *first.paint([further], [(0.05, 0.1)])])
+    assert second.masks(image)["leaf"].shape == image.shape[:2]
+
+
+def test_paint__wrong_ranges_or_the_papers_way__are_refused(taught):
+    image, _ = purple(seed=0)
+    with pytest.raises(ValueError, match="1 images came with 2 ranges of shares; wanted is one for each image"):
+        taught.paint([image], [(0, 1), (0, 1)])
+    with pytest.raises(ValueError, match=r"shares\[0\] is \(0.3, 0.1\); wanted are two numbers from 0 to 1, in order"):
+        taught.paint([image], [(0.3, 0.1)])
+    with pytest.raises(ValueError, match='method="paper" has fixed thresholds; only method="taught" paints'):
+        LeafColours("paper").paint([image], [(0, 1)])
+
+
+def test_disturb__many_draws__every_change_but_those_that_move_things(monkeypatch):
+    image, seen = purple(seed=0)[0], []
+    for changes in (views.SHIFTS, views.PERTURBATIONS):
+        for name, change in changes.items():
+            monkeypatch.setitem(
+                changes, name, lambda *given, name=name, change=change: seen.append(name) or change(*given)
+            )
+    rng = np.random.default_rng(0)
+    changed = [views.disturb(image, rng) for _ in range(400)]
+    assert set(seen) == set(views.SHIFTS) - set(views.MOVING) | set(views.PERTURBATIONS)
+    assert {(each.shape, each.dtype.name) for each in changed} == {(image.shape, "uint8")}
+
+
+def test_draw_view__disturbed__pixels_change_and_outlines_do_not(monkeypatch):
+    case = leaf_augment.prepare(*purple(seed=0))
+    shown = {}
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(leaf_augment, "DISTURBED", share)
+        monkeypatch.setattr(leaf_augment, "disturb", lambda image, rng: 255 - image)
+        shown[share] = leaf_augment.draw_view(case, np.random.default_rng(0))
+    assert np.abs(shown[0.0][0] - shown[1.0][0]).mean() > 0.1
+    assert_array_equal(shown[0.0][1], shown[1.0][1])
 
 
 def test_teaching_leaves_the_random_numbers_and_threads_of_torch_alone():

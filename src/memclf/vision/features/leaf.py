@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -11,10 +12,11 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from memclf._numbers import Array
+from memclf._progress import track
 from memclf.vision.features import leaf_paper
 from memclf.vision.features.base import Info, Mask, Masks, ramp
 from memclf.vision.features.leaf_net import judge, load_shipped
-from memclf.vision.features.paintings import are_labels, check_paintings
+from memclf.vision.features.paintings import Painting, are_labels, check_paintings, check_ranges
 from memclf.vision.features.spots import SPOTS, describe_spots
 from memclf.vision.features.taught import TaughtFeatures
 from memclf.vision.files import Pixels, as_rgb
@@ -26,6 +28,7 @@ KINDS = ("background", "leaf", "symptom")
 SIGNS = ("certainty", "leaf_area", "greenness", "background_tint")
 FEW = 10  # pixels; the median colour of fewer means nothing
 SYMPTOM = 0.45  # chance, among leaf and symptom, from which a pixel is affected; chosen by cross-validation
+LEAST, MOST = 0.03, 0.97  # between which that chance is moved to fit a known share
 
 
 class LeafColours(TaughtFeatures):
@@ -92,7 +95,7 @@ class LeafColours(TaughtFeatures):
         method: str = "taught",
         *,
         literal: bool = False,
-        steps: int = 1200,
+        steps: int = 2400,
         random_state: int = 0,
         n_jobs: int | None = None,
         verbose: int | None = None,
@@ -161,6 +164,34 @@ class LeafColours(TaughtFeatures):
         )
         return self
 
+    def paint(self, images: Any, shares: Sequence[tuple[float, float]]) -> list[Painting]:
+        """Outlines of further leaves from what was taught, and from what is known about their affected share.
+
+        A grade often says in which range the share lies, and every training case has one. Teach once more with the
+        expert's outlines and these: ``leaf.fit(images + graded, outlines + leaf.paint(graded, shares))``.
+
+        Parameters
+        ----------
+        images : images
+        shares : list of (float, float)
+            For each image, the least and the largest affected share.
+
+        Returns
+        -------
+        list of arrays
+            As `fit` takes them. The chance from which a pixel is affected is moved until the share is in the range.
+        """
+        images = as_images(images)
+        check_ranges(shares, len(images))
+        if self._is_paper():
+            raise ValueError('method="paper" has fixed thresholds; only method="taught" paints')
+        painted = []
+        for position in track(range(len(images)), total=len(images), what="painting", verbose=self.verbose):
+            image = images[position]
+            found = cv2.resize(self._find(image), image.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+            painted.append(paint_share(found.transpose(2, 0, 1), *shares[position]))
+        return painted
+
     def measure(self, image: Pixels, info: Info) -> Any:
         if self._is_paper():
             return leaf_paper.shares(leaf_paper.classes(image), self.literal)
@@ -194,7 +225,7 @@ class LeafColours(TaughtFeatures):
         return self.method == "paper"
 
 
-def decide(chances: Array) -> tuple[Mask, Mask]:
+def decide(chances: Array, limit: float = SYMPTOM) -> tuple[Mask, Mask]:
     """Leaf and affected from chances of background, leaf and symptom.
 
     A leaf is one piece: the largest, with its holes filled. What is affected lies inside it.
@@ -204,8 +235,19 @@ def decide(chances: Array) -> tuple[Mask, Mask]:
     leaf = np.zeros_like(inside)
     if outlines:
         cv2.drawContours(leaf, [max(outlines, key=cv2.contourArea)], -1, 1, cv2.FILLED)
-    affected = (chances[2] > SYMPTOM * (chances[1] + chances[2])) & (leaf > 0)
+    affected = (chances[2] > limit * (chances[1] + chances[2])) & (leaf > 0)
     return leaf > 0, affected
+
+
+def paint_share(chances: Array, low: float, high: float) -> Painting:
+    """Outlines (0 background, 1 leaf, 2 symptom) of a leaf whose affected share is known to lie in a range."""
+    leaf, affected = decide(chances)
+    share = np.count_nonzero(affected) / max(1, np.count_nonzero(leaf))
+    if leaf.any() and not low <= share <= high:
+        chance = (chances[2] / np.maximum(chances[1] + chances[2], 1e-6))[leaf]
+        limit = float(np.quantile(chance, 1 - (high if share > high else low)))
+        affected = decide(chances, min(max(limit, LEAST), MOST))[1]
+    return leaf.astype(np.uint8) + affected
 
 
 def signs_of(image: Pixels, chances: Array, leaf: Mask) -> tuple[float, float, float, float]:

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memclf._numbers import Array
+from memclf.vision.features.leaf_light import dull_background
 from memclf.vision.features.light import remove_impulses, remove_noise
-from memclf.vision.features.views import change_light, draw_place
+from memclf.vision.features.views import change_light, disturb, draw_place
 from memclf.vision.files import Pixels
 
 CANVAS = (256, 128)  # width and height of what is shown
 KEPT = (512, 256)  # larger images are made smaller once, to be cheap to show often
 HEAVY = 10.0  # a leaf that is affected by a tenth is shown 1 + HEAVY / 10 times as often as a sound one
 CROPPED = 0.25  # share of showings that are cropped to the leaf
+DISTURBED = 0.5  # share of showings that are changed strongly
 
 
 class Outlined(NamedTuple):
@@ -79,6 +81,8 @@ def draw_view(case: Outlined, rng: np.random.Generator) -> tuple[Array, Array]:
         cv2.warpAffine(part, place, CANVAS, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         for part in (case.image, case.shares)
     )
+    if rng.random() < DISTURBED:
+        image = disturb(np.asarray(image, dtype=np.uint8), rng)
     scale = np.float32(1 / 255)
-    x = remove_noise(change_light(image.astype(np.float32) * scale, rng))
+    x = dull_background(remove_noise(change_light(image.astype(np.float32) * scale, rng)))
     return x, np.ascontiguousarray((shares.astype(np.float32) * scale).transpose(2, 0, 1))

@@ -281,3 +281,12 @@ def check_paintings(
             f"(the numbers are {', '.join(f'{k} {name}' for k, name in enumerate(regions, first))})"
         )
     return checked
+
+
+def check_ranges(shares: Any, n: int) -> None:
+    """Refuse what is no range of shares for each of `n` images; errors name the range."""
+    if len(shares) != n:
+        raise ValueError(f"{n} images came with {len(shares)} ranges of shares; wanted is one for each image")
+    for position, given in enumerate(shares):
+        if np.shape(given) != (2,) or not 0 <= given[0] <= given[1] <= 1:
+            raise ValueError(f"shares[{position}] is {given!r}; wanted are two numbers from 0 to 1, in order")

@@ -14,7 +14,7 @@ from memclf._numbers import Array
 from memclf._progress import track
 from memclf.vision.features.base import Info, Masks, ramp
 from memclf.vision.features.light import without_noise
-from memclf.vision.features.paintings import Painting, are_labels, check_paintings
+from memclf.vision.features.paintings import Painting, are_labels, check_paintings, check_ranges
 from memclf.vision.features.region_masks import decide, leeway, paint_share, share_range
 from memclf.vision.features.region_numbers import NUMBERS, describe_region, share
 from memclf.vision.features.region_pixels import (
@@ -292,11 +292,7 @@ def _check_shares(region: str, shares: Any, n: int, parents: Mapping[str, str | 
         raise ValueError(f"there is no region {region!r}; they are {list(parents)}")
     if inner := [name for name, parent in parents.items() if parent == region]:
         raise ValueError(f"{inner[0]!r} lies in {region!r}; give shares of a region in which no other lies")
-    if len(shares) != n:
-        raise ValueError(f"{n} images came with {len(shares)} ranges of shares; wanted is one for each image")
-    for position, given in enumerate(shares):
-        if np.shape(given) != (2,) or not 0 <= given[0] <= given[1] <= 1:
-            raise ValueError(f"shares[{position}] is {given!r}; wanted are two numbers from 0 to 1, in order")
+    check_ranges(shares, n)
 
 
 def check_regions(regions: Any) -> dict[str, str | None]:

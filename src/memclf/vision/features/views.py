@@ -1,7 +1,7 @@
-"""How teaching shows a picture: turned, mirrored, moved, in another light.
+"""How teaching shows a picture: turned, mirrored, moved, in another light, or changed strongly.
 
-Only what changes between ordinary photographs is varied. No noise, blur, weather or compression: a feature that is to
-hold under corruptions must not have been trained on them.
+No noise of single pixels, blur, weather or compression: a feature that is to hold under corruptions must not have been
+trained on them. The strong changes are those of `vision.shifts`, which are no corruptions.
 """
 
 from __future__ import annotations
@@ -10,6 +10,12 @@ import cv2
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.vision.files import Pixels
+from memclf.vision.perturbations import PERTURBATIONS
+from memclf.vision.shifts import SHIFTS, to_bytes
+
+MOVING = ("smear", "ripple", "tiles")  # outlines would no longer fit
+MILD = 0.25  # share of mild changes among the strong ones
 
 
 def draw_place(box: tuple[int, int, int, int], size: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -51,3 +57,12 @@ def cast_shadow(x: Array, rng: np.random.Generator) -> Array:
     shadow = cv2.GaussianBlur(shadow, (0, 0), float(np.exp(rng.uniform(0, np.log(20)))))
     light = rng.uniform(0.4, 0.95) * np.exp(rng.uniform(-0.06, 0.06, 3))
     return x * (1 - shadow[:, :, None] * (1 - light).astype(np.float32))
+
+
+def disturb(image: Pixels, rng: np.random.Generator) -> Pixels:
+    """Draw a change after which a person still recognises the picture, and everything is where it was."""
+    if rng.random() < MILD:
+        change = list(PERTURBATIONS.values())[int(rng.integers(len(PERTURBATIONS)))]
+        return to_bytes(255 * change(image.astype(np.float32) / 255, rng, float(rng.uniform(0.2, 1))))
+    kinds = [kind for name, kind in SHIFTS.items() if name not in MOVING]
+    return to_bytes(kinds[int(rng.integers(len(kinds)))](np.ascontiguousarray(image), rng, float(rng.uniform())))

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from memclf.exceptions import StudyError
 from memclf.studies import load_study, settings_for
 from memclf.studies.generated import leaf_pictures, write_leaves
-from memclf.studies.leaf import LEAF, describe_teaching, features, load_leaves, outlined_ids, similarity
+from memclf.studies.leaf import LEAF, describe_teaching, features, graded_ids, load_leaves, outlined_ids, similarity
 
 
 def test_load_leaves__split_file__is_followed(leaves, tmp_path):
@@ -73,19 +73,48 @@ def test_load_leaves__leaf_without_severity__is_an_error(leaves, tmp_path):
         load_leaves(tmp_path)
 
 
-def test_load_leaves__leaves_that_taught_the_feature__are_not_tested(tmp_path):
-    write_leaves(tmp_path / "made", 60, 0, height=64, width=128)
+@pytest.mark.parametrize("taught", [outlined_ids()[:20], graded_ids()[:20], [*outlined_ids()[:20], *graded_ids()[:30]]])
+def test_load_leaves__leaves_that_taught_the_feature__are_not_tested(tmp_path, monkeypatch, taught):
+    monkeypatch.setattr("memclf.studies.leaf.is_public", lambda folder: True)
+    write_leaves(tmp_path / "made", len(taught) + 40, 0, height=64, width=128)
     (tmp_path / "data" / "leaf").mkdir(parents=True)
-    ids = [*outlined_ids()[:20], *(f"new{n}" for n in range(40))]
+    ids = [*taught, *(f"new{n}" for n in range(40))]
     for name, file in zip(ids, sorted((tmp_path / "made" / "leaf").iterdir()), strict=True):
         shutil.copy(file, tmp_path / "data" / "leaf" / f"{name}.jpg")
     lines = [f"{name},{n % 2}\n" for n, name in enumerate(ids)]
     (tmp_path / "data" / "dataset-full.csv").write_text("id,severity\n" + "".join(lines))
     train, test, _ = load_leaves(tmp_path / "data")
-    assert len(outlined_ids()) == len(set(outlined_ids())) == 300
-    assert len(test) == 12
+    assert len(test) == len(ids) // 5
     assert "none of them a test image" in describe_teaching(test)
-    assert "20 of them are TEST images" in describe_teaching(train)
+    assert f"{len(taught)} of them are TEST images" in describe_teaching(train)
+
+
+@pytest.mark.parametrize("ids", [graded_ids()[:50], [*graded_ids()[:45], *(f"new{n}" for n in range(5))]])
+def test_load_leaves__few_leaves_or_none_that_did_not_teach__there_is_a_test_set(tmp_path, monkeypatch, ids):
+    monkeypatch.setattr("memclf.studies.leaf.is_public", lambda folder: True)
+    write_leaves(tmp_path / "made", 50, 0, height=64, width=128)
+    (tmp_path / "data" / "leaf").mkdir(parents=True)
+    for name, file in zip(ids, sorted((tmp_path / "made" / "leaf").iterdir()), strict=True):
+        shutil.copy(file, tmp_path / "data" / "leaf" / f"{name}.jpg")
+    lines = [f"{name},{n % 2}\n" for n, name in enumerate(ids)]
+    (tmp_path / "data" / "dataset-full.csv").write_text("id,severity\n" + "".join(lines))
+    train, test, _ = load_leaves(tmp_path / "data")
+    free = sum(name.startswith("new") for name in ids)
+    assert (len(train), len(test)) == ((45, 5) if free else (40, 10))
+
+
+def test_load_leaves__own_leaves_with_the_same_names__are_tested_as_all_others(leaves, tmp_path):
+    (tmp_path / "leaf").symlink_to(leaves / "leaf")
+    (tmp_path / "dataset-full.csv").write_text((leaves / "dataset-full.csv").read_text())
+    taught = {*outlined_ids(), *graded_ids()}
+    test = load_leaves(tmp_path)[1]
+    assert taught & {row["id"] for row in test.info}
+    assert len(test) == 10
+
+
+def test_taught_ids__of_the_public_leaves__are_300_and_1097_others():
+    outlined, graded = outlined_ids(), graded_ids()
+    assert (len(outlined), len(graded), len({*outlined, *graded})) == (300, 1097, 1397)
 
 
 def test_leaf_study__authors_preset__corrupts_at_their_size():

@@ -107,9 +107,7 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
         raise StudyError(f"{listing} gives no severity for {len(empty)} images, the first is id {empty[0]}")
     file = Path(split) if split is not None else folder / "split.csv"
     if split is None and not file.is_file():
-        free = np.flatnonzero(~np.isin(ids, outlined_ids()))  # the expert feature was not taught with these
-        share = min(0.5, TEST_SHARE * len(ids) / len(free))
-        second = train_test_split(free, test_size=share, random_state=0, stratify=np.asarray(images.labels)[free])[1]
+        second = _choose_test(ids, np.asarray(images.labels), is_public(folder))
         first = np.setdiff1d(np.arange(len(ids)), second)
         return images[first], images[np.sort(second)], "a stratified fifth for testing"
     parts = read_split(file, "id")
@@ -119,15 +117,27 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
     return images[chosen["train"]], images[chosen["test"]], how
 
 
+def _choose_test(ids: Array, labels: Array, public: bool) -> Array:
+    """Rows of a stratified fifth; of the public leaves such as have not taught the expert feature, if there are any."""
+    taught = {*outlined_ids(), *graded_ids()} if public else set()
+    free = np.flatnonzero([each not in taught for each in ids.tolist()])
+    free = free if len(free) else np.arange(len(ids))
+    share = TEST_SHARE * len(ids) / len(free)
+    return free if share >= 1 else train_test_split(free, test_size=share, random_state=0, stratify=labels[free])[1]
+
+
 def describe_source(folder: Path) -> tuple[str, str]:
     """Whether the leaves are real, and where they come from, in words."""
     if (folder / MARK).is_file():
         return "generated", f"GENERATED leaf-like pictures in {folder}, not photographs"
-    for name, digest in PUBLIC.items():
-        file = folder / "leaf" / f"{name}.jpg"
-        if file.is_file() and sha256(file.read_bytes()).hexdigest() == digest:
-            return "real", CREDIT
-    return "real", f"leaves in {folder}"
+    return "real", CREDIT if is_public(folder) else f"leaves in {folder}"
+
+
+def is_public(folder: Path) -> bool:
+    """Whether a folder holds leaves of the public data set."""
+    paths = {name: folder / "leaf" / f"{name}.jpg" for name in PUBLIC}
+    found = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+    return any(sha256(content).hexdigest() == PUBLIC[name] for name, content in found.items())
 
 
 def outlined_ids() -> list[str]:
@@ -135,14 +145,19 @@ def outlined_ids() -> list[str]:
     return files("memclf.studies").joinpath("outlined_leaves.txt").read_text().split()
 
 
+def graded_ids() -> list[str]:
+    """Ids of the leaves, without outlines, whose severity `LeafColours` was taught with."""
+    return files("memclf.studies").joinpath("graded_leaves.txt").read_text().split()
+
+
 def describe_teaching(test: ImageCollection) -> str:
     """What the expert feature was taught with beside the training images, in words."""
     ids = {row["id"] for row in (test.info if test.info is not None else [])}
-    found = len(ids & set(outlined_ids()))
+    found = len(ids & {*outlined_ids(), *graded_ids()})
     among = f"{found} of them are TEST images here" if found else "none of them a test image"
     return (
         "the expert feature (in memory, stage1 and augmented) was taught by outlines of 300 leaves of this data set, "
-        f"{among}, which the baseline has not seen"
+        f"which the baseline has not seen, and by the severity of {len(graded_ids()):,} others, {among}"
     )
 
 

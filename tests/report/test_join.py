@@ -125,6 +125,14 @@ def test_join__other_images_under_the_same_names__are_refused(runs):
 ROBUST, PAPER, BOTH = (["robust"], ["paper"], ["robust", "paper"])
 
 
+def test_join__other_way_of_measuring__is_refused(runs):
+    both = runs(a={}, b={"seeds": (1,)})
+    with open_store(both["b"].folder / "results.sqlite") as store:
+        store.put("goes_on_from", "9.9.0")
+    joined = join_runs({"a": both["a"], "b": Run(both["b"].folder)})
+    assert joined.refused == {"b": ["another way of training or measuring (that of memclf 9.9.0, not 0.1.0)"]}
+
+
 @pytest.mark.parametrize(
     ("first", "other", "reasons"),
     [

@@ -36,6 +36,7 @@ SAME = {
 FILLING = ("seeds", "recipes", "backbones", "augmented", "sturdy", "careful", "ablate", "ensemble", "folds")
 PLACES = ("data", "split")
 MANY = 5  # values that are written out
+FIRST = "0.1.0"  # the way of training and measuring of runs that note none
 JUDGED = ("features", "literal", "textures")  # by `find_other_features` and `have_other_textures`
 
 
@@ -113,6 +114,9 @@ def find_differences(first: Run, other: Run) -> list[str]:
         found.append("other test cases (data or split)")
     elif _differ(first.about["data_digest"], other.about["data_digest"]):
         found.append("other images or another split")
+    mine, theirs = (run.about["goes_on_from"] or FIRST for run in (first, other))
+    if mine != theirs:
+        found.append(f"another way of training or measuring (that of memclf {theirs}, not {mine})")
     for key, label in SAME.items():
         mine, theirs = (run.settings.get(key) for run in (first, other))
         if mine != theirs and not (isinstance(mine, list) and isinstance(theirs, list) and set(mine) == set(theirs)):

@@ -37,7 +37,7 @@ from memclf.vision.nets.recipes import RECIPES
 
 #: The first version whose runs this one goes on with. Raise it to the version in which training or measuring changes:
 #: rows of two methods must never stand in one table.
-GOES_ON_FROM = "0.1.0"
+GOES_ON_FROM = "0.3.0"
 THEN = ", then "  # between the versions that made a run
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY = "results.sqlite", "settings.json", "summary.json"
@@ -86,6 +86,7 @@ def run_study(
             progress.say(f"its rows are made with memclf {versions}")
         _store_facts(store, settings, study, data, command)
         store.put("data_digest", digest)  # runs on other images are not joined into one table
+        store.put("goes_on_from", GOES_ON_FROM)  # nor those that were trained or measured otherwise
         store.put("textures_digest", settings.digest_textures())
         progress.say(f"{study.title}: {data.note}")
         _train_and_evaluate(folder, store, study, data, settings, progress, networks)

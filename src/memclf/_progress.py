@@ -108,7 +108,7 @@ _inside: list[str] = []  # work whose items are under way: of work inside other 
 
 
 def is_shown(verbose: int | None) -> bool:
-    """Whether progress is shown; by default (None) on a terminal, by the process that others work for."""
+    """Whether progress is shown; by default (None) on a terminal, and not by worker processes."""
     if verbose is not None:
         return bool(verbose)
     if not sys.stderr.isatty():

@@ -167,7 +167,7 @@ def naming_worker() -> Iterator[None]:
 
 
 def check_workers(client: Any) -> None:
-    """Refuse workers without memclf, with another version of it, or with other code of this version."""
+    """Refuse workers without memclf, with another version, or with other code of this one."""
 
     # A function inside a function travels as code. One of this module would be imported on the worker, which fails
     # where memclf is missing.

@@ -173,7 +173,7 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
 @dataclass
 class _Embedding:
-    """Embeds images on the device of the process that it is called in: "auto" may be another there."""
+    """Embeds images, on a device of the process that calls it: "auto" may be another there."""
 
     network: Network
     device: str

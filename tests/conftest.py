@@ -54,6 +54,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker("no_cover")
 
 
+@pytest.fixture(scope="module")
+def workers():
+    """A client of two workers that are threads of this process; processes take seconds to start."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": False}
+    with (
+        distributed.LocalCluster(**options) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        yield client
+
+
 @pytest.fixture
 def jittered():
     """`with jittered(seed):` moves every similarity by at most one unit in the last place, see `jitter`."""

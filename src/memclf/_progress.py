@@ -108,8 +108,14 @@ _inside: list[str] = []  # work whose items are under way: of work inside other 
 
 
 def is_shown(verbose: int | None) -> bool:
-    """Whether progress is shown; by default (None) on a terminal."""
-    return sys.stderr.isatty() if verbose is None else bool(verbose)
+    """Whether progress is shown; by default (None) on a terminal, and not by worker processes."""
+    if verbose is not None:
+        return bool(verbose)
+    if not sys.stderr.isatty():
+        return False
+    from multiprocessing import parent_process  # a worker's bar would disturb that of the process that started it
+
+    return parent_process() is None
 
 
 def _new_display() -> Any:

@@ -1,6 +1,7 @@
 """What computes rows about cases: when two computations are the same, here and in later processes."""
 
 import math
+import pickle
 import threading
 from types import MappingProxyType
 
@@ -71,6 +72,18 @@ def test_computation__equal_content__is_equal(one, other):
     assert one == other
     assert hash(one) == hash(other)
     assert one.lasting_key() == other.lasting_key() is not None
+
+
+def test_computation__pickled_and_changed_meanwhile__equals_what_it_was():
+    """In another process rows are found by it, though what computed them has learned something since."""
+    scaler = StandardScaler()
+    computation = Computation(scaler, uses_a_module)
+    scaler.mean_ = 5.0
+    again = pickle.loads(pickle.dumps(computation))
+    assert again == Computation(StandardScaler(), uses_a_module) != Computation(scaler, uses_a_module)
+    assert hash(again) == hash(computation)
+    assert again.can_travel
+    assert not Computation(Holding(threading.Lock())).can_travel
 
 
 def test_computation__something_unhashable__is_equal_to_itself_alone_and_does_not_last():

@@ -1,10 +1,14 @@
 """Memory: rows are kept, forgotten when there is no room, and never change."""
 
+import pickle
+from threading import Lock
+
 import numpy as np
 import scipy.sparse as sp
 
 from memclf.cases import Computation, Memory
 from memclf.cases import memory as memory_module
+from memclf.cases.store import Store
 
 
 def keep(memory, name, places, rows):
@@ -46,3 +50,15 @@ def test_rows__no_room__those_not_used_for_the_longest_time_are_forgotten(monkey
     assert keep(memory, "d", places, rows)[1] == 10  # b has to go
     assert [keep(memory, name, places, rows)[1] for name in "acd"] == [0, 0, 0]
     assert keep(memory, "b", places, rows)[1] == 10
+
+
+def test_packed__takes_its_rows_to_another_process_as_a_plain_memory_does_not(tmp_path):
+    memory, rows, places = Memory(4, Store(tmp_path)), np.arange(4.0), [0, 2]
+    keep(memory, "one", places, rows)
+    memory.rows(Computation(Lock()), np.array([1]), lambda positions: rows[:1])  # it equals itself alone, here
+    packed = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(memory.packed()))))
+    assert packed.store is None
+    found, computed = keep(packed, "one", [2, 1, 0], rows)
+    assert (found.tolist(), computed) == ([2, 1, 0], 1)
+    assert keep(pickle.loads(pickle.dumps(memory)), "one", places, rows)[1] == 2
+    assert keep(memory, "one", [2, 1, 0], rows)[1] == 1  # what was computed there is not known here

@@ -8,6 +8,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from limits import lower_limits
 from memclf import MemoryClassifier
+from memclf._version import __version__
+from memclf.cases import executors
+from memclf.cases.computation import digest_package
+from memclf.cases.executors import find_executor
 from memclf.evaluate import evaluate
 from memclf.exceptions import ClusterError
 from memclf.similarity import RBFSimilarity
@@ -82,6 +86,17 @@ def test_workers__error_in_a_chunk__is_raised_here_and_names_it(client):
     bad[200, 1] = np.inf
     with client.as_current(), pytest.raises(ValueError, match="X contains inf in chunk 2, row 20 of the chunk"):
         MemoryClassifier(RBFSimilarity(1.0)).fit(in_chunks(bad), y)
+
+
+def test_workers__other_code_of_the_same_version__is_refused_with_both_digests(client, monkeypatch):
+    theirs = digest_package()
+    monkeypatch.setattr(executors, "digest_package", lambda: "0123456789abcdef")
+    told = (
+        rf"This process has memclf {__version__} \(digest of its code: 0123456789\), but inproc://\S+ has memclf "
+        rf"{__version__} \(digest of its code: {theirs[:10]}\), .* from the same source there"
+    )
+    with client.as_current(), pytest.raises(ClusterError, match=told):
+        find_executor()
 
 
 def test_workers__there_are_none__says_how_to_start_some():

@@ -1,14 +1,17 @@
 """Reading cases to learn from: every kind of file, and everything that can be wrong with them."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 
+from memclf.cases.executors import name_worker
 from memclf.data import read_training
-from memclf.exceptions import DataError, MemclfError
+from memclf.exceptions import ClusterError, DataError, ImageError, MemclfError
+from memclf.vision import files, images
 
 TABLE = pd.DataFrame(
     {
@@ -94,6 +97,30 @@ def test_read_training__broken_images__are_named_or_skipped(pictures):
     found = read_training(pictures / "images", skip_broken=True)
     assert len(found.cases) == len(found.target) == 4
     assert [re.search(r"\d.png", each).group() for each in found.broken] == ["0.png", "1.png"]
+
+
+def test_read_training__broken_images_on_workers__are_those_of_this_process(pictures, workers):
+    (pictures / "images/red/0.png").write_bytes(b"nothing")
+    (pictures / "images/red/1.png").write_bytes(b"")
+    here = read_training(pictures / "images", skip_broken=True)
+    with workers.as_current():
+        there = read_training(pictures / "images", skip_broken=True)
+    assert there.broken == here.broken
+    assert there.cases.paths == here.cases.paths
+
+
+def test_read_training__image_that_a_worker_does_not_see__is_no_broken_image(pictures, workers, monkeypatch):
+    read = files.read_image
+
+    def read_here(path, **limits):
+        if name_worker() is not None and Path(path).name == "1.png":
+            raise ImageError(f"{path} cannot be read: No such file or directory")
+        return read(path, **limits)
+
+    monkeypatch.setattr(images, "read_image", read_here)
+    told = r"1.png cannot be read: No such file.* on the worker inproc://\S+ and not in this process. Every worker must"
+    with workers.as_current(), pytest.raises(ClusterError, match=told):
+        read_training(pictures / "images", skip_broken=True)
 
 
 def test_read_training__one_column_of_long_texts__is_texts(tmp_path):

@@ -11,12 +11,16 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from counting import CountingMeasure, count, note
+from memclf.cases.executors import name_worker
 from memclf.cli import app, cluster
+from memclf.cli.cluster import open_cluster
 from memclf.data import CaseFile
 from memclf.data import cases as reading
-from memclf.exceptions import DataError
+from memclf.exceptions import DataError, ImageError
 from memclf.own import fit_data, predict_file
 from memclf.own.part import PartFile
+from memclf.vision import files, images
 
 distributed = pytest.importorskip("distributed")
 
@@ -106,6 +110,69 @@ def test_fit_data__on_workers__finds_the_same(client, fitted, table):
     assert {**found.as_dict(), "model": None} == {**fitted.as_dict(), "model": None}
 
 
+class MeasureOnWorkers(CountingMeasure):
+    """Notes where it measures, too."""
+
+    def measure(self, image, info):
+        note(self.log, "in this process" if name_worker() is None else "on a worker")
+        return super().measure(image, info)
+
+
+def look(pictures, log, **options):
+    """A fit of images whose descriptions are counted; all that it found but for the model folder."""
+    features = MeasureOnWorkers(log)
+    return fit_data(
+        pictures, features=features, estimator="forest", folds=2, **{"answer": "local", **options}
+    ).as_dict()
+
+
+@pytest.mark.parametrize("answer", ["local", "product"])
+def test_fit_data__images_on_workers__are_described_once_for_the_fit_and_all_folds(
+    client, pictures, tmp_path, monkeypatch, answer
+):
+    """And there, also where the folder is named from another one. Changed versions are images of their own."""
+    log = tmp_path / "log"
+    here = look(pictures, log, answer=answer)
+    expected = count(log)
+    n = expected.pop("in this process")
+    assert n == (20 if answer == "local" else 60)  # as they are, and two mildly changed versions
+    monkeypatch.chdir(pictures.parent)
+    with client.as_current():
+        there = look(pictures.name, log, answer=answer)
+    found = count(log)
+    assert found.pop("on a worker") == n
+    assert found == expected
+    assert {**there, "data": here["data"]} == here
+
+
+def test_fit_data__images_on_workers_with_a_cache__second_fit_describes_nothing(client, pictures, tmp_path):
+    log, cache = tmp_path / "log", tmp_path / "cache"
+    with client.as_current():
+        look(pictures, log, cache=cache)
+        assert count(log).pop("on a worker") == 20
+        look(pictures, log, cache=cache, seed=1)
+    look(pictures, log, cache=cache, seed=2)
+    assert not count(log)
+
+
+def test_fit_data__image_that_a_worker_loses__error_names_both(client, pictures, tmp_path, monkeypatch):
+    """When it was read to see whether it can be, it was there."""
+    read = files.read_image
+
+    def lose(self, image, info):
+        monkeypatch.setattr(images, "read_image", fail)
+        return measure(self, image, info)
+
+    def fail(path, **limits):
+        return read(f"{path}.lost", **limits)
+
+    measure = MeasureOnWorkers.measure
+    monkeypatch.setattr(MeasureOnWorkers, "measure", lose)
+    told = r"\.png\.lost cannot be read: No such file or directory. That happened on the worker inproc://"
+    with client.as_current(), pytest.raises(ImageError, match=told):
+        look(pictures, tmp_path / "log")
+
+
 @pytest.mark.parametrize("command", ["fit", "predict"])
 def test_cluster_option__address_that_does_not_answer__is_one_line(fitted, table, tmp_path, monkeypatch, command):
     monkeypatch.setattr(cluster, "PATIENCE", 1)
@@ -133,6 +200,18 @@ def test_workers_option__processes__write_the_same_answers(fitted, table, tmp_pa
         (tmp_path / f"{name}.json").write_text(shown.stdout.replace(str(tmp_path / name), "MODEL"))
     assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
     assert (tmp_path / "there.json").read_text() == (tmp_path / "here.json").read_text()
+
+
+@pytest.mark.slow
+def test_workers_option__processes__describe_images_once_and_find_the_same(pictures, tmp_path):
+    """With the bundled network, which embeds them there."""
+    log, found = tmp_path / "log", {}
+    for name in ("here", "there"):
+        with open_cluster(workers=2 if name == "there" else None):
+            made = fit_data(pictures, features=CountingMeasure(log), answer="local", folds=2)
+        found[name] = {**made.as_dict(), "answers": made.classifier.predict(made.data.cases).tolist()}
+        assert set(count(log).values()) == {2}  # once for the fit, once for these answers
+    assert found["there"] == found["here"]
 
 
 @pytest.mark.slow

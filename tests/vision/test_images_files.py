@@ -5,6 +5,7 @@ import io
 import pickle
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -359,6 +360,39 @@ def test_pickles_of_files_hold_paths_and_no_pixels(tmp_path):
     content = pickle.dumps(images)
     assert len(content) < 5000
     np.testing.assert_array_equal(pickle.loads(content)[0], big)
+
+
+def test_pickles_of_relative_paths_are_read_from_another_folder(tmp_path, monkeypatch):
+    saved(tmp_path / "a.png")
+    monkeypatch.chdir(tmp_path)
+    images = ImageCollection(["a.png", PIXELS[:5]])
+    content = pickle.dumps(images)
+    assert images.paths == [Path("a.png"), None]
+    monkeypatch.chdir(tmp_path.parent)
+    again = pickle.loads(content)
+    np.testing.assert_array_equal(again[0], PIXELS)
+    assert again.joined([PIXELS])[2].shape == PIXELS.shape
+
+
+def test_packed__images_take_rows_along_and_no_pixels(tmp_path):
+    big = RNG.integers(0, 256, (300, 300, 3), dtype=np.uint8)
+    images = ImageCollection([saved(tmp_path / "a.png", big), saved(tmp_path / "b.png")])
+    asked = []
+
+    def means(some):
+        asked.append(len(some))
+        return np.array([image.mean() for image in some])
+
+    assert images.packed() is images
+    once = images.remembered()
+    rows, mild = once.compute_once("mean", means), once.perturbed().compute_once("mean", means)
+    content = pickle.dumps(once.packed()[[1, 0]])
+    assert len(content) < 10_000
+    again = pickle.loads(content)
+    np.testing.assert_array_equal(again.compute_once("mean", means), rows[::-1])
+    np.testing.assert_array_equal(again.perturbed()[:1].compute_once("mean", means), mild[1:])
+    assert asked == [2, 2]
+    np.testing.assert_array_equal(again[1], big)
 
 
 def test_files_and_arrays_may_stand_side_by_side(tmp_path):

@@ -30,6 +30,10 @@ class Collection(ABC):
     def compute_once(self, what: Computation, compute: Callable[[Self], Any]) -> Any:
         """``compute(cases)``, one row per case; rows in the memory are not computed again."""
 
+    def packed(self) -> Self:
+        """The same cases, which take what is in their memory along to other processes."""
+        return self
+
     @abstractmethod
     def loaded(self) -> Self:
         """The same cases, held in memory: they outlive the files they come from."""

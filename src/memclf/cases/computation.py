@@ -46,9 +46,17 @@ class Computation:
 
     def __init__(self, *things: Any, without: tuple[str, ...] = ()):
         self.things = things
-        self._states = [_state_of(thing, (*IDLE, *without)) for thing in things]
-        self._digest, self._code, self._unhashable = _hash_states(self._states)
-        self._key = (self._digest, tuple(map(id, self._code)), tuple(map(id, self._unhashable)))
+        states = [_state_of(thing, (*IDLE, *without)) for thing in things]
+        self._digest, self._code, self._unhashable = _hash_states(states)
+        self._key = self._make_key()
+
+    def _make_key(self) -> Any:
+        return self._digest, tuple(map(id, self._code)), tuple(map(id, self._unhashable))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """In another process, classes and functions are other objects."""
+        vars(self).update(state)
+        self._key = self._make_key()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Computation) and self._key == other._key
@@ -57,7 +65,12 @@ class Computation:
         return hash(self._key)
 
     def __str__(self) -> str:
-        return ", ".join(_name(state[0] if isinstance(state, tuple) else state) for state in self._states)
+        return ", ".join(map(_name, self.things))
+
+    @property
+    def can_travel(self) -> bool:
+        """Whether it equals itself in another process: all of it could be hashed by content."""
+        return not self._unhashable
 
     def lasting_key(self) -> str | None:
         """A key that is the same in every process for the same computation; None if there is none.
@@ -68,7 +81,7 @@ class Computation:
         """
         if self._unhashable:
             return None
-        start = f"{_digest_package()} {sys.version_info[:2]} {self._digest}"
+        start = f"{digest_package()} {sys.version_info[:2]} {self._digest}"
         digest = hashlib.blake2b(start.encode(), digest_size=16)
         try:
             for part in _describe_code(self._code):
@@ -211,7 +224,7 @@ def _version(module: str | None) -> str:
 
 
 @cache
-def _digest_package() -> str:
+def digest_package() -> str:
     """A digest of the code of memclf itself: it reads, changes and describes cases."""
     digest = hashlib.blake2b(digest_size=16)
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):

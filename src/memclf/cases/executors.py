@@ -6,6 +6,7 @@ returns stays where it was computed until `get` asks for it.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +15,12 @@ from typing import Any, Protocol
 
 from memclf._progress import is_shown, track
 from memclf._version import __version__
-from memclf.exceptions import ClusterError, MissingExtraError
+from memclf.cases.computation import digest_package
+from memclf.exceptions import ClusterError, ImageError, MissingExtraError
 
 SHOWN = 3  # workers that a message names
+SAME_PATHS = "Every worker must be able to read the images under the paths that they have here"
+DIGITS = 10  # of a digest that a message shows
 
 
 class Executor(Protocol):
@@ -138,32 +142,66 @@ def import_dask() -> Any:
     return dask
 
 
+def name_worker() -> str | None:
+    """The address of the worker that runs this task; None where no task is running."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return None
+
+
+@contextmanager
+def naming_worker() -> Iterator[None]:
+    """Errors about images name the worker that they happen on, which may not see the files."""
+    try:
+        yield
+    except ImageError as error:
+        worker = name_worker()
+        if worker is None:
+            raise
+        raise ImageError(f"{error}. That happened on the worker {worker}. {SAME_PATHS}") from error
+
+
 def check_workers(client: Any) -> None:
-    """Refuse workers without memclf, or with another version of it."""
+    """Refuse workers without memclf, with another version, or with other code of this one."""
 
     # A function inside a function travels as code. One of this module would be imported on the worker, which fails
     # where memclf is missing.
-    def find_version() -> str | None:
+    def find_code() -> tuple[str, str] | None:
         try:
-            from memclf._version import __version__ as found
+            from memclf._version import __version__ as version
         except ImportError:
             return None
-        return str(found)
+        try:
+            from memclf.cases.computation import digest_package
+        except ImportError:  # an older memclf
+            return str(version), "unknown"
+        return str(version), str(digest_package())
 
-    found = client.run(find_version)
+    found = client.run(find_code)
     if not found:
         raise ClusterError(
             f"the cluster at {client.scheduler.address} has no workers; start some with "
             f"`dask worker {client.scheduler.address}`"
         )
-    other = {worker: version for worker, version in found.items() if version != __version__}
+    own = (__version__, digest_package())
+    other = {worker: code for worker, code in found.items() if code != own}
     if other:
-        names = [f"{worker} has {'no memclf' if v is None else f'memclf {v}'}" for worker, v in other.items()]
+        names = [f"{worker} has {_say_code(code)}" for worker, code in other.items()]
         more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        same = " from the same source" if all(code and code[0] == __version__ for code in other.values()) else ""
         raise ClusterError(
-            f"workers and client must have the same memclf. This process has memclf {__version__}, but "
-            f"{', '.join(names[:SHOWN])}{more}. Install memclf {__version__} there"
+            f"workers and client must have the same memclf. This process has {_say_code(own)}, but "
+            f"{', '.join(names[:SHOWN])}{more}. Install memclf {__version__}{same} there, and start the workers anew"
         )
+
+
+def _say_code(code: tuple[str, str] | None) -> str:
+    return "no memclf" if code is None else f"memclf {code[0]} (digest of its code: {code[1][:DIGITS]})"
 
 
 def _itself(value: Any) -> Any:

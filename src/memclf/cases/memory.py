@@ -41,6 +41,7 @@ class Memory:
         self.n = n
         self.store = store
         self.room = room
+        self.is_packed = False
         self._parts: dict[Hashable, Memory] = {}
         self._rows: dict[tuple[Hashable, Computation], _Rows] = {}  # those that were used last come last
         self._digests: dict[Any, dict[int, str | None]] = {}
@@ -48,10 +49,27 @@ class Memory:
         self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"n": self.n, "store": self.store, "room": self.room}
+        state: dict[str, Any] = {"n": self.n, "store": self.store, "room": self.room}
+        if self.is_packed:
+            with self._lock:
+                state["rows"] = [(name, own) for name, own in self._rows.items() if name[1].can_travel]
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        rows = state.pop("rows", None)
         self.__init__(**state)  # type: ignore[misc]
+        self.is_packed, self._rows = rows is not None, dict(rows or ())
+
+    def packed(self) -> Memory:
+        """A memory with the rows that are here now; it takes them along to other processes.
+
+        Without the store, whose folder need not exist there.
+        """
+        new = Memory(self.n, None, self.room)
+        new.is_packed = True
+        with self._lock:
+            new._rows = dict(self._rows)
+        return new
 
     def part(self, name: Hashable) -> Memory:
         """A memory for the same cases in another form, such as images that paths stand for."""
@@ -157,6 +175,14 @@ class _Rows:
         self.position = np.full(n, -1)  # of each case in these rows, -1 if it is not there
         self.count = 0
         self.size = 0
+        self.lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
         self.lock = threading.RLock()
 
     def get(self, places: Array, compute: Callable[[Array], Any]) -> Any:

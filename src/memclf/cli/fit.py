@@ -83,7 +83,7 @@ def fit(
         ),
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help=f"{CLUSTER_HELP} The held-out folds are tasks of its workers.")
+        str | None, typer.Option(help=f"{CLUSTER_HELP} Its workers describe images and fit the held-out folds.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help=WORKERS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for scripts.")] = False,

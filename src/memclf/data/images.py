@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from memclf._numbers import Array
+from memclf.cases.executors import SAME_PATHS, Here, find_executor, name_worker
+from memclf.cases.parts import compute_in_parts
 from memclf.data.labels import LABELS
 from memclf.data.tables import TableFile
-from memclf.exceptions import DataError
+from memclf.exceptions import ClusterError, DataError
 
 PATHS = ("path", "file", "filename", "image")  # columns that may hold paths of images, before all others
 PEEKED = 20  # rows that show what kind of table it is
 LISTED = 10  # broken images that a message names
+PART = 64  # images that one task of a cluster reads
 
 
 def find_paths(table: TableFile) -> str | None:
@@ -74,8 +77,28 @@ def read_groups(images: Any, groups: str, path: Path) -> list[Any]:
 
 
 def find_broken(images: Any) -> dict[int, str]:
-    """Positions of the images that cannot be read, and why; each is decoded once."""
-    return dict(images.broken(n_jobs=-1))
+    """Positions of the images that cannot be read, and why; each is decoded once.
+
+    On a cluster the workers decode them. What a worker cannot read and this process can is an error of its own: the
+    image is in order, and would be missing from the fit.
+    """
+    if isinstance(find_executor(), Here):
+        return dict(images.broken(n_jobs=-1))
+    told = compute_in_parts(_say_faults, images, PART, what="reading images")
+    found = {}
+    for position in (k for k, each in enumerate(told) if each is not None):
+        here = images[[position]].broken()
+        if not here:
+            worker, fault = told[position]
+            raise ClusterError(f"{fault}. That is so on the worker {worker} and not in this process. {SAME_PATHS}")
+        found[position] = here[0]
+    return found
+
+
+def _say_faults(images: Any) -> list[tuple[str | None, str] | None]:
+    """Of each image that cannot be read the worker that tried, and why; None of the others."""
+    faults = images.broken()
+    return [(name_worker(), faults[k]) if k in faults else None for k in range(len(images))]
 
 
 def drop_broken(images: Any, broken: dict[int, str]) -> tuple[Any, Array]:

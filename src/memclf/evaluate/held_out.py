@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d
 
 from memclf._numbers import Array
 from memclf._progress import track
-from memclf.cases import containers
-from memclf.cases.executors import Here, find_executor
+from memclf.cases import Collection, containers
+from memclf.cases.executors import Here, find_executor, naming_worker
 from memclf.classifier import MemoryClassifier
 from memclf.classifier.folds import FoldPlan
 from memclf.evaluate import metrics
@@ -42,7 +42,7 @@ def evaluate_held_out(
 
     The folds are the same for all contenders, so that differences are paired. Intervals do not know that the fits share
     training cases: they are for these cases answered by such fits. With a client of a Dask cluster, every fold is a
-    task of its workers.
+    task of its workers. The cases travel to them; of images in files only paths, and the rows in their memory.
 
     Parameters
     ----------
@@ -70,9 +70,10 @@ def evaluate_held_out(
         tracked = track(folds, total=len(folds), what="held-out folds", verbose=verbose)
         answered = [_answer_fold(work, rest, held) for rest, held in tracked]
     else:
+        sent = replace(work, X=X.packed()) if isinstance(X, Collection) else work  # described cases stay described
         # One argument, so that Dask does not look for its own values among the cases.
-        there = executor.put(lambda: work)
-        handles = executor.start(_answer_fold, [(there, rest, held) for rest, held in folds])
+        there = executor.put(lambda: sent)
+        handles = executor.start(_answer_there, [(there, rest, held) for rest, held in folds])
         answered = executor.get(handles, what="held-out folds", verbose=verbose)
     said: dict[str, Array] = {}
     for (_, held), codes in zip(folds, answered, strict=True):
@@ -97,9 +98,13 @@ class _Work:
     derive: Derive
 
 
-def _answer_fold(work: _Work | Callable[[], _Work], rest: Array, held: Array) -> dict[str, Array]:
+def _answer_there(work: Callable[[], _Work], rest: Array, held: Array) -> dict[str, Array]:
+    with naming_worker():
+        return _answer_fold(work(), rest, held)
+
+
+def _answer_fold(work: _Work, rest: Array, held: Array) -> dict[str, Array]:
     """Answers to the cases `held` by contenders fitted on `rest`, as positions in the classes."""
-    work = work() if callable(work) else work
     fitted: dict[str, Any] = {}
     for name, make in work.contenders.items():
         model = make(len(rest))

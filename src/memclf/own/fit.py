@@ -204,8 +204,8 @@ def fit_cases(
         check_target(Path(out))
     make_memory, plain = _contenders(data, features, similarity, estimator, answer, unknown_rate, seed)
     cases = data.cases
-    if data.kind == "images":  # described once for all folds
-        cases = cases.remembered(None if cache is None else Memory(len(cases), CacheStore(cache)))
+    if data.kind == "images":  # described once for all folds, by the workers of a cluster if there is one
+        cases = cases.remembered(None if cache is None else Memory(len(cases), CacheStore(cache)), spread=True)
     elif cache is not None:
         raise OptionError(f"--cache keeps what is measured about images, but {data.path} holds none")
     extra = {} if data.groups is None else {"groups": data.groups}

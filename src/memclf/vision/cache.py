@@ -20,9 +20,13 @@ class PixelCache:
     """
 
     def __init__(self, max_bytes: int):
+        self.max_bytes = max_bytes
         self._images: dict[Hashable, Pixels] = {}
         self._bytes_left = max_bytes
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> Any:  # pixels stay where they are
+        return PixelCache, (self.max_bytes,)
 
     def get(self, key: Hashable, read: Callable[[], Pixels]) -> Pixels:
         """The image of this key; it is read if it is not in the cache."""

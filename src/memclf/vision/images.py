@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from memclf._numbers import Array
 from memclf.cases import Cases, Collection, Computation, Memory
 from memclf.cases.containers import chunks, object_array
+from memclf.cases.parts import compute_in_parts
 from memclf.exceptions import ImageError
 from memclf.vision.cache import PixelCache, digest_image
 from memclf.vision.changes import Change, CorruptionChange, PerturbationChange, ShiftChange
@@ -24,7 +25,7 @@ from memclf.vision.files import MAX_BYTES, MAX_PIXELS, Pixels, as_height_width, 
 __all__ = ["ImageCollection", "as_images"]
 
 CACHED_BYTES = 2**30  # of pixels that a remembered collection keeps
-READ_AHEAD = 32  # images that a pass through files decodes at a time
+READ_AHEAD = 32  # images that a pass through files decodes at a time, and that one task of a cluster describes
 
 
 class _Remembered(NamedTuple):
@@ -32,6 +33,7 @@ class _Remembered(NamedTuple):
 
     pixels: PixelCache
     rows: Memory
+    spread: bool = False  # whether workers of a cluster compute what is missing
 
 
 class ImageCollection(Collection):
@@ -273,7 +275,7 @@ class ImageCollection(Collection):
         new._changes = (*self._changes, change)
         return new
 
-    def remembered(self, memory: Memory | None = None, *, max_bytes: int = CACHED_BYTES) -> Self:
+    def remembered(self, memory: Memory | None = None, *, max_bytes: int = CACHED_BYTES, spread: bool = False) -> Self:
         """The same images, with a memory: none is read twice, nothing is computed twice about one.
 
         What is picked from this collection shares its memory, which ends with the last of them.
@@ -284,11 +286,14 @@ class ImageCollection(Collection):
             For features and embeddings (see `memclf.Cases` for one that lasts); None: its own, or a new one.
         max_bytes : int
             Room for pixels.
+        spread : bool
+            While a client of a Dask cluster is running, its workers read the images and compute what is not in the
+            memory, in parts. The rows come here, the pixels do not.
         """
         if memory is None and self._memory is not None:
             return self
         new = self._copy()
-        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory)
+        new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory, spread)
         new._rows, new._version = np.arange(len(self)), ()
         return new
 
@@ -306,15 +311,33 @@ class ImageCollection(Collection):
             return compute(self)
         what = what if isinstance(what, Computation) else Computation(what)
         return self._memory.rows.rows(
-            what, self._rows, lambda missing: compute(self[missing]), self._digests, version=self._version
+            what,
+            self._rows,
+            lambda missing: self[missing]._compute(compute),
+            lambda positions: self[positions]._compute(_digest_images),
+            version=self._version,
         )
 
-    def _digests(self, positions: Array) -> list[str | None]:
-        found = self._sources[positions], [self.key(p) for p in positions], [self.info_of(p) for p in positions]
-        return [digest_image(source, self._changes, key, info) for source, key, info in zip(*found, strict=True)]
+    def _compute(self, compute: Callable[[Self], Any]) -> Any:
+        spread = self._memory is not None and self._memory.spread
+        return compute_in_parts(compute, self, READ_AHEAD) if spread else compute(self)
+
+    def packed(self) -> Self:
+        """The same images, which take what was computed about them along to other processes."""
+        if self._memory is None:
+            return self
+        new = self._copy()
+        new._memory = _Remembered(PixelCache(self._memory.pixels.max_bytes), self._memory.rows.packed())
+        return new
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_memory": None, "_rows": None, "_version": ()}
+        state = dict(self.__dict__)
+        if self._sources.dtype == object:  # another process may be in another folder
+            sources = [each.absolute() if isinstance(each, Path) else each for each in self._sources]
+            state["_sources"] = object_array(sources)
+        if self._memory is not None and self._memory.rows.is_packed:
+            return state
+        return {**state, "_memory": None, "_rows": None, "_version": ()}
 
     def broken(self, n_jobs: int | None = None) -> dict[int, str]:
         """Positions of the images that cannot be read, and why; an empty dictionary if all can.
@@ -385,6 +408,11 @@ class ImageCollection(Collection):
         except ImageError as error:
             raise ImageError(f"{name}: {error}") from error
         return image
+
+
+def _digest_images(images: ImageCollection) -> list[str | None]:
+    about = ((images.key(k), images.info_of(k)) for k in range(len(images)))
+    return [digest_image(source, images._changes, *each) for source, each in zip(images._sources, about, strict=True)]
 
 
 def as_images(X: Any) -> ImageCollection:

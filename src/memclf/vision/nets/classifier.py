@@ -325,7 +325,7 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):
         return E if F is None else np.hstack([E, F])
 
     def _embed(self, images: ImageCollection, network: Network) -> Array:
-        return embed_images(network, images, find_device(self.device), self.predict_batch_size)
+        return embed_images(network, images, self.device, self.predict_batch_size)
 
     def _check_input(self, X: Any, y: Any) -> tuple[ImageCollection, Array]:
         self._validate_params()

@@ -6,6 +6,7 @@ import copy
 import hashlib
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from memclf.cases import Computation
 from memclf.vision.images import ImageCollection
 from memclf.vision.nets.backbones import build, stages_of, width_of
 from memclf.vision.nets.data import Examples
-from memclf.vision.nets.devices import reuse_memory
+from memclf.vision.nets.devices import find_device, reuse_memory
 from memclf.vision.nets.weights import load_pretrained
 
 
@@ -163,19 +164,34 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
     A remembered collection passes an image through a backbone once.
     """
-
-    def compute(some: ImageCollection) -> Array:
-        place = torch.device(device)
-        placed = network.to(place).eval()
-        out = np.empty((len(some), network.width), dtype=np.float32)
-        done, size = 0, batch_size or (16 if place.type == "cpu" else 128)
-        with torch.inference_mode(), reuse_memory(device) if len(some) > size else nullcontext():
-            for batch in Examples(some, network.size).batches(size, training=False):
-                out[done : done + len(batch)] = placed.embed(batch.views[0].to(place)).cpu().numpy()
-                done += len(batch)
-        return out
-
+    compute = _Embedding(network, device, batch_size)
     if not images.has_memory:
         return compute(images)
     what = Computation(f"embedding {network.backbone_digest()}", network.architecture.get("backbone"))
     return np.asarray(images.compute_once(what, compute))
+
+
+@dataclass
+class _Embedding:
+    """Embeds images, on a device of the process that calls it: "auto" may be another there."""
+
+    network: Network
+    device: str
+    batch_size: int | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Another machine need not have the GPU that the network is on."""
+        elsewhere = any(each.device.type != "cpu" for each in self.network.parameters())
+        return {**vars(self), "network": copy.deepcopy(self.network).cpu() if elsewhere else self.network}
+
+    def __call__(self, some: ImageCollection) -> Array:
+        device = find_device(self.device)
+        place = torch.device(device)
+        placed = self.network.to(place).eval()
+        out = np.empty((len(some), placed.width), dtype=np.float32)
+        done, size = 0, self.batch_size or (16 if place.type == "cpu" else 128)
+        with torch.inference_mode(), reuse_memory(device) if len(some) > size else nullcontext():
+            for batch in Examples(some, placed.size).batches(size, training=False):
+                out[done : done + len(batch)] = placed.embed(batch.views[0].to(place)).cpu().numpy()
+                done += len(batch)
+        return out

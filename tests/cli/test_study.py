@@ -114,11 +114,11 @@ def test_study_name__other_spelling__is_the_same_study(no_trial):
         (["study", "leaf", "--image-size", "big"], "--image-size must be WIDTHxHEIGHT"),
         (["study", "leaf", "--pretrained", "imagenet"], "pretrained must be auto, bundled, none, published or a file"),
         (["study", "color", "--data", "."], "generates its images"),
-        (["study", "leaf", "--patch-size", "64"], "--patch-size is for the color study, not for leaf"),
-        (["study", "acne", "--literal"], "--literal is for the leaf study, not for acne"),
+        (["study", "leaf", "--patch-size", "64"], "(--patch-size) is for the color study, not for leaf"),
+        (["study", "acne", "--literal"], "literal is for the leaf study, not for acne"),
         (
             ["study", "leaf", "--data", ".", "--n-train", "20"],
-            "--n-train is for generated images, and --data names real",
+            "(--n-train) is for generated images, and data names real",
         ),
         (
             ["study", "leaf", "--recipe-setting", "augmix.depth=2"],
@@ -127,6 +127,13 @@ def test_study_name__other_spelling__is_the_same_study(no_trial):
         (["study", "acne", "--feature", "own"], "has one feature, robust, which is the paper's; got 'own'"),
         (["study", "acne", "--feature", "both"], "has one feature, robust, which is the paper's; got 'both'"),
         (["study", "leaf", "--feature", "own"], "the leaf study has the features robust, paper, or both; got 'own'"),
+        (["study", "leaf", "--literal"], "literal is for the feature paper, and the features of this run are robust"),
+        (["study", "leaf", "--lr", "inf"], "lr must be a finite number, got inf"),
+        (["study", "color", "--device", "meta"], "torch cannot compute on device='meta' here"),
+        (
+            ["study", "leaf", "--scale", "paper", "--weights", "resnet34=bundled", "--plan"],
+            "resnet34 has no bundled weights, for which weights asks; give --weights resnet34=FILE|none",
+        ),
         (["study", "color", "--device", "cuda:77"], "device='cuda:77' needs a GPU"),
         (["study", "leaf", "--textures", "/nowhere/at/all"], "there is no folder /nowhere/at/all"),
         (["study", "leaf", "--textures", "."], "holds no images (.jpg, .png ...), which frost needs as textures"),

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from memclf.cli import app
 from memclf.evaluate.intervals import mean_interval, seeds_interval
-from memclf.evaluate.store import open_store
+from memclf.evaluate.store import Store, open_store
 from memclf.report import compare
 from memclf.report.beside_paper import paper_tables
 from memclf.report.join import join_runs
@@ -222,6 +222,40 @@ def test_compare__runs_that_fit__writes_the_joined_tables_and_says_what_is_refus
     assert {row[3] for row in rows[1:]} == {"a", "b"}
     assert any("cannot be joined" in line and "severities" in line for line in said)
     assert "The runs joined" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("order", ["zbn", "bnz", "bzn"])
+def test_compare__run_without_results__is_named_and_the_others_are_joined(runs, tmp_path, order):
+    made = runs(b={}, n={"seeds": (1,)})
+    folders = {name: run.folder for name, run in made.items()} | {"z": tmp_path / "z"}
+    store = Store(folders["z"] / "results.sqlite")  # it failed before any answer
+    store.put("study", "leaf")
+    store.close()
+    said = []
+    page = compare([folders[name] for name in order], tmp_path / "out", say=said.append)
+    assert len(said) == 1
+    assert said[0].startswith("z has no results yet.")
+    rows = list(csv.reader((page.parent / "tables" / "sources.csv").read_text(encoding="utf-8").splitlines()))
+    assert {row[3] for row in rows[1:]} == {"b", "n"}
+
+
+def test_compare__no_run_with_results__says_so_alone(tmp_path):
+    for name in ("y", "z"):
+        (tmp_path / name).mkdir()
+        Store(tmp_path / name / "results.sqlite").close()
+    said = []
+    compare([tmp_path / "y", tmp_path / "z"], tmp_path / "out", say=said.append)
+    assert [line.strip() for line in said] == ["y and z have no results yet."]
+
+
+def test_compare__folder_of_a_run_for_the_comparison__is_refused_and_stays(runs):
+    made = runs(a={}, b={"seeds": (1,)})
+    folder = made["b"].folder
+    before = sorted(folder.rglob("*"))
+    shown = CliRunner().invoke(app, ["compare", str(made["a"].folder), str(folder), "--out", str(folder)])
+    assert shown.exit_code == 2
+    assert "is the folder of a run, whose tables would be overwritten; choose another one (--out)" in shown.output
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_compare__same_folder_twice__is_refused(runs, tmp_path):

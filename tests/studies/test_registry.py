@@ -44,9 +44,14 @@ def test_find_study__unknown_name__lists_the_known_ones():
 
 def test_new_study__one_object_in_the_registry__has_settings_and_images(monkeypatch):
     colour = STUDIES["color"]
-    mine = replace(colour, name="mine", other_names=(), scales={**colour.scales, "quick": {"epochs": 7, "n_train": 20}})
+    mine = replace(
+        colour,
+        name="mine",
+        other_names=(),
+        scales={**colour.scales, "quick": {"epochs": 7, "n_train": 20, "n_test": 5}},
+    )
     monkeypatch.setitem(STUDIES, "mine", mine)
-    settings = settings_for("mine", n_test=5, patch_size=64)
+    settings = settings_for("mine")
     assert (settings.study, settings.epochs) == ("mine", 7)
     assert len(load_study(settings).train) == 20
 

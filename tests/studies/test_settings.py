@@ -1,14 +1,19 @@
 """Settings of a study: scales, checks, fingerprints."""
 
+import io
 from dataclasses import replace
+from urllib.error import URLError
 
 import pytest
 import torch
+import torchvision
 from PIL import Image
+from rich.console import Console
 from safetensors.torch import save_file
 
 from memclf.exceptions import StudyError, WeightsError
 from memclf.studies import settings_for
+from memclf.studies.checks import check_weights
 from memclf.studies.published import table
 from memclf.studies.run import run_study
 from memclf.vision import ImageClassifier
@@ -41,6 +46,34 @@ def test_settings_for__paper_scale__has_the_paper_s_columns():
     assert settings_for("leaf", "paper", sturdy=True, features=["both"]).uses_folds
     assert (color.epochs, color.batch_size, color.weight_decay) == (50, 48, 5e-4)
     assert (color.patch_size, color.n_train, color.n_test) == (500, 3000, 300)
+
+
+@pytest.mark.parametrize("name", ["leaf", "acne"])
+@pytest.mark.parametrize(
+    "recipes",
+    [
+        ["vanilla"],
+        ["augmix"],
+        ["manifold_mixup"],
+        ["augmix", "vanilla"],
+        ["cutmix", "augmix"],
+        ["manifold_mixup", "augmix"],
+        ["manifold_mixup", "vanilla"],
+    ],
+)
+def test_cells__some_recipes_at_scale_paper__are_their_part_of_all_cells(name, recipes):
+    every = settings_for(name, "paper").cells()
+    found = settings_for(name, "paper", recipes=recipes).cells()
+    assert len(set(found)) == len(found)
+    assert set(found) == {cell for cell in every if cell[0] in recipes}
+
+
+def test_cells__backbones_asked_for__are_all_trained_with_the_first_recipe():
+    asked = {"recipes": ["augmix", "vanilla"], "backbones": ["resnet18", "vgg11"]}
+    cells = [("augmix", "resnet18"), ("vanilla", "resnet18"), ("augmix", "vgg11")]
+    assert settings_for("leaf", "paper", **asked).cells() == cells
+    turned = settings_for("leaf", "full", recipes=["augmix", "vanilla"])
+    assert turned.recipes == ("augmix", "vanilla")  # on one backbone their order stays
 
 
 def test_settings_for__acne_at_paper_scale__is_as_printed():
@@ -99,6 +132,25 @@ def test_fingerprint__other_setting__is_another():
         ({"momentum": 1.0}, "momentum must be below 1, got 1.0"),
         ({"weight_decay": -0.1}, r"weight_decay \(--weight-decay\) must be at least 0, got -0.1"),
         ({"weight_decay": float("nan")}, "must be at least 0, got nan"),
+        ({"weight_decay": float("inf")}, r"weight_decay \(--weight-decay\) must be a finite number, got inf"),
+        ({"lr": float("inf")}, "lr must be a finite number, got inf"),
+        ({"device": "meta"}, "torch cannot compute on device='meta' here"),
+        ({"literal": True}, "literal is for the feature paper, and the features of this run are robust"),
+        ({"patch_size": 64}, r"patch_size \(--patch-size\) is for the color study, not for leaf"),
+        ({"data": "leaves", "n_train": 30}, r"n_train \(--n-train\) is for generated images, and data names real"),
+        (
+            {"backbones": ["resnet34"], "weights": ["resnet34=bundled"]},
+            "resnet34 has no bundled weights, for which weights asks; give --weights resnet34=FILE.none",
+        ),
+        (
+            {"backbones": ["vgg16_conv"], "pretrained": "published"},
+            "vgg16_conv has no published weights, for which pretrained asks; give .* vgg16_conv=FILE.bundled.none",
+        ),
+        (
+            {"backbones": ["preact_resnet18"], "weights": ["preact_resnet18=published"]},
+            "preact_resnet18 has no published weights, for which weights asks",
+        ),
+        ({"backbones": ["coatnet_0_224"], "pretrained": "published"}, "coatnet_0_224 has no published weights"),
         ({"corruptions": ["Acne15"]}, "there is no corruption 'Acne15'.*, and the sets paper18, acne15, acne14"),
         ({"schedule": "exponential"}, "schedule must be one of constant, cosine, linear, step; got 'exponential'"),
         ({"weights": ["resnet18"]}, "weights are pairs as resnet50=weights.safetensors; got 'resnet18'"),
@@ -120,6 +172,7 @@ def test_fingerprint__other_setting__is_another():
         ),
         ({**ATTACK, "recipe_settings": ["adversarial.steps=1.5"]}, "steps must be a whole number, got '1.5'"),
         ({**ATTACK, "recipe_settings": ["adversarial.alpha=2/0"]}, "alpha must be a number, as 3, 0.5 or 10/255"),
+        ({**ATTACK, "recipe_settings": ["adversarial.alpha=1e999"]}, "alpha must be a smaller number, got '1e999'"),
         ({**ATTACK, "recipe_settings": ["adversarial.random_start=1"]}, "random_start must be true or false, got '1'"),
         ({**ATTACK, "recipe_settings": ["adversarial.steps=0"]}, "Adversarial: steps must be at least 1, got 0"),
         ({**ATTACK, "recipe_settings": ["steps=1"]}, "are pairs as adversarial.steps=1; got 'steps=1'"),
@@ -177,18 +230,42 @@ def test_run_study__weights_of_another_network__are_an_error_before_images_are_r
     file = tmp_path / "other.safetensors"
     save_file({"weight": torch.zeros(1)}, file)
     settings = settings_for("leaf", backbones=["resnet18"], weights=[f"resnet18={file}"])
-    with pytest.raises(WeightsError, match="other.safetensors"):
+    with pytest.raises(WeightsError, match="resnet18 cannot start from the weights .*other.safetensors does not fit"):
         run_study(settings, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_run_study__published_weights_without_a_network__are_an_error_before_training(tmp_path, monkeypatch):
+    def offline(*_args, **_kwargs):
+        raise URLError("no route to host")
+
+    monkeypatch.setattr(torchvision.models._api, "load_state_dict_from_url", offline)
+    asked = {"recipes": ["vanilla", "cutmix"], "backbones": ["resnet18", "resnet34"]}
+    settings = settings_for("leaf", "paper", **asked, weights=["resnet18=none"])
+    message = "published weights of resnet34 cannot be had .URLError: .*no route.*give --weights resnet34=FILE.none$"
+    with pytest.raises(WeightsError, match=message):
+        run_study(settings, tmp_path / "run", console=Console(file=io.StringIO()))
+    assert not (tmp_path / "run").exists()
+    both = "weights of resnet18, resnet34 cannot be had .*--weights resnet18=FILE.bundled.none; --weights resnet34"
+    with pytest.raises(WeightsError, match=both):
+        check_weights(settings_for("leaf", "paper", **asked))
+
+
+def test_check_weights__all_of_them_there__says_which_take_a_while(monkeypatch):
+    fresh = torchvision.models.resnet18(weights=None).state_dict()
+    monkeypatch.setattr(torchvision.models._api, "load_state_dict_from_url", lambda *_args, **_kwargs: fresh)
+    said = []
+    backbones = ["resnet18", "efficientnet_lite0"]
+    check_weights(settings_for("leaf", backbones=backbones, weights=["resnet18=published"]), said.append)
+    assert said == ["loading the published weights of resnet18"]
 
 
 def test_fingerprint__settings_that_came_later__count_only_if_given():
     known = "15b9a3eb5d79d6c9"  # as it was before they came
     assert settings_for("leaf").fingerprint("x").startswith(known)
     assert settings_for("leaf", device="auto", mixed_precision=False).fingerprint("x").startswith(known)
-    others = [
-        settings_for("leaf", **each) for each in ({"device": "cpu"}, {"mixed_precision": True}, {"literal": True})
-    ]
+    later = ({"device": "cpu"}, {"mixed_precision": True}, {"literal": True})
+    others = [replace(settings_for("leaf"), **each) for each in later]
     assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 4
 
 

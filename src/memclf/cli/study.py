@@ -6,7 +6,6 @@ import inspect
 import json
 import shlex
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -15,7 +14,7 @@ from rich.console import Console
 
 from memclf.cli.cluster import CLUSTER_HELP, WORKERS_HELP, open_cluster
 from memclf.cli.output import as_line, exit_on_error, fail
-from memclf.exceptions import StudyError
+from memclf.exceptions import OptionError, StudyError
 from memclf.studies import SCALES, STUDIES, Settings, settings_for
 
 SCALE_HELP = "quick (minutes), full (hours) or paper (for a GPU)."
@@ -72,11 +71,9 @@ def read_settings(name: str, scale: str, asked: dict[str, Any]) -> Settings:
     """The settings that the command line asks for; what is wrong with it ends the command."""
     try:
         given = read_options(asked)
-        settings = settings_for(name, scale, **given)
-        refuse_unused(settings, given)
+        return settings_for(name, scale, **given)
     except (StudyError, ValueError) as error:
         fail(error, code=2)
-    return settings
 
 
 def read_options(asked: dict[str, Any]) -> dict[str, Any]:
@@ -88,17 +85,6 @@ def read_options(asked: dict[str, Any]) -> dict[str, Any]:
             value = _read_size(value, f"--{name.replace('_', '-')}")
         found[name] = str(value) if isinstance(value, Path) else value
     return {name: value for name, value in found.items() if value is not None}
-
-
-def refuse_unused(settings: Settings, given: Iterable[str]) -> None:
-    """Raise a ValueError if an option that was given changes nothing in this study."""
-    about, used = Settings.about(), settings.used()
-    for name in given:
-        if name not in used:
-            option = f"--{(about[name].option or name).replace('_', '-')}"
-            if about[name].study in ("", settings.study):
-                raise ValueError(f"{option} is for generated images, and --data names real ones")
-            raise ValueError(f"{option} is for the {about[name].study} study, not for {settings.study}")
 
 
 def _read_size(text: str, option: str) -> tuple[int, int]:
@@ -208,5 +194,8 @@ def compare_runs(
     if twice := [run for k, run in enumerate(runs) if places[k] in places[:k]]:
         fail(f"{twice[0]} is named twice; a run beside itself says nothing", code=2)
     with exit_on_error(OSError):
-        page = compare(runs, out, say=lambda line: typer.echo(as_line(line), err=True))
+        try:
+            page = compare(runs, out, say=lambda line: typer.echo(as_line(line), err=True))
+        except OptionError as error:
+            fail(error, code=2)
     typer.echo(f"comparison: {page}")

@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from memclf.evaluate.engine import RESULTS
 from memclf.evaluate.store import BASELINE, CLEAN, Condition, ModelId
+from memclf.exceptions import OptionError
 from memclf.report import beside_paper, captions, contenders, findings, formats, page
 from memclf.report.beside_paper import paper_gain
 from memclf.report.contents import show_setting
@@ -28,10 +30,16 @@ def write_comparison(folders: Sequence[Path], out: Path, say: Callable[[str], ob
     """
     if not folders:
         raise ValueError("there is no run to compare; name at least one run folder")
+    if (out / RESULTS).exists():
+        raise OptionError(
+            f"{out} is the folder of a run, whose tables would be overwritten; choose another one (--out)"
+        )
     runs = dict(zip(name_folders(folders), map(Run, folders), strict=True))
-    notices = compare_conditions(runs)  # first: it restricts all means to the shared conditions
-    joined = join_runs(runs)
-    notices = [*compare_cases(runs), *notices, *compare_making(runs), *compare_features(runs), *name_refused(joined)]
+    begun = {name: run for name, run in runs.items() if run.rows}
+    notices = compare_conditions(begun)  # first: it restricts all means to the shared conditions
+    joined = join_runs(begun or runs)
+    notices = [*name_empty(runs), *compare_cases(begun), *notices, *compare_making(runs), *compare_features(runs)]
+    notices += name_refused(joined) if begun else []
     settings, everyone = differing(runs), models(runs)
     commands: list[Block] = []
     for name, run in runs.items():
@@ -64,6 +72,16 @@ def name_folders(folders: Sequence[Path]) -> list[str]:
 # ------------------------------------------------------------------------------------------- what cannot be compared
 
 
+def name_empty(runs: dict[str, Run]) -> list[Text]:
+    """Runs without results, which cannot be compared yet."""
+    empty = [name for name, run in runs.items() if not run.rows]
+    if not empty:
+        return []
+    lead = f"{formats.join_words(empty)} {'has' if len(empty) == 1 else 'have'} no results yet."
+    text = "Test cases, conditions and joined tables are those of the other runs."
+    return [Text(text if len(empty) < len(runs) else "", lead, style="alert")]
+
+
 def compare_cases(runs: dict[str, Run]) -> list[Text]:
     """Whether all runs are of one study and were measured on the same test cases."""
     studies = list(dict.fromkeys(run.study for run in runs.values()))
@@ -71,7 +89,7 @@ def compare_cases(runs: dict[str, Run]) -> list[Text]:
         text = "Their accuracies are on different data; only the gains within a run mean something."
         return [Text(text, f"These runs are of different studies: {formats.join_words(studies)}.", style="alert")]
     cases = [None if run.cases is None else (run.cases.keys, run.cases.labels.tolist()) for run in runs.values()]
-    if cases[0] is not None and all(other == cases[0] for other in cases):
+    if not cases or (cases[0] is not None and all(other == cases[0] for other in cases)):
         return []
     text = (
         "Differences between runs are partly differences between their test cases; only gains within a run are paired."
@@ -84,7 +102,7 @@ def compare_conditions(runs: dict[str, Run]) -> list[Text]:
 
     Where they share none, each keeps its own conditions.
     """
-    shared: set[Condition] = set.intersection(*(set(run.common) for run in runs.values()))
+    shared: set[Condition] = set.intersection(*(set(run.common) for run in runs.values())) if runs else set()
     if all(set(run.common) == shared for run in runs.values()):
         return []
     if not shared:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from memclf.exceptions import StudyError
+from memclf.exceptions import StudyError, WeightsError
 from memclf.studies.settings import PRETRAINED, Settings, read_pairs
 from memclf.vision.nets.recipes import RECIPES
 
@@ -42,6 +43,8 @@ def check_settings(settings: Settings) -> None:
         parts = value if isinstance(value, tuple) else (value,)
         if value is not None and about.least is not None and not min(parts) >= about.least:  # NaN is not
             raise StudyError(f"{spell(name)} must be at least {about.least}, got {value}")
+        if not all(math.isfinite(part) for part in parts if isinstance(part, float)):
+            raise StudyError(f"{spell(name)} must be a finite number, got {value}")
     if not settings.lr > 0:
         raise StudyError(f"lr must be above 0, got {settings.lr}")
     if not settings.momentum < 1:
@@ -57,6 +60,7 @@ def check_settings(settings: Settings) -> None:
     if settings.textures is not None and "frost" not in settings.corruptions:
         raise StudyError(f"textures are for frost, and the corruptions are {', '.join(settings.corruptions)}")
     _check_names(settings)
+    _check_weights_exist(settings)
     if settings.device not in ("auto", "cpu"):
         from memclf.vision.nets.devices import find_device  # which loads torch
 
@@ -66,24 +70,71 @@ def check_settings(settings: Settings) -> None:
             raise StudyError(f"{error}") from error
 
 
-def check_weights(settings: Settings) -> None:
-    """Read the files of weights that cells start from.
+def check_weights(settings: Settings, say: Callable[[str], object] = lambda line: None) -> None:
+    """Load the weights that cells start from, so that wrong ones are found before training.
 
-    One that does not fit is an error now, not when the turn of its cell comes after hours.
+    Otherwise the error would come with the turn of their cell, after hours. Libraries keep what they fetch. `say`
+    is called with a line before published weights are loaded, since that may take minutes.
     """
     from memclf.vision.nets.backbones import build
     from memclf.vision.nets.weights import load_pretrained
 
-    for backbone in dict.fromkeys(backbone for _, backbone in settings.cells()):
+    own = read_pairs(settings.weights)
+    lacking: dict[str, BaseException] = {}
+    for backbone in _backbones(settings):
         parameters = settings.network_parameters(backbone)
-        if isinstance(word := parameters["pretrained"], str) and word not in PRETRAINED:
-            load_pretrained(build(backbone, parameters["image_size"]), backbone, word)
+        if (asked := parameters["pretrained"]) is None:
+            continue
+        if asked is True:
+            say(f"loading the published weights of {backbone}")
+        try:
+            load_pretrained(build(backbone, parameters["image_size"]), backbone, asked)
+        except WeightsError as error:
+            if asked is not True or error.__cause__ is None:
+                word = own.get(backbone, settings.pretrained)
+                raise WeightsError(f"{backbone} cannot start from the weights {word}: {error}") from error
+            lacking[backbone] = error.__cause__  # its library has them elsewhere
+    if lacking:
+        reason = next(iter(lacking.values()))
+        raise WeightsError(
+            f"the published weights of {', '.join(lacking)} cannot be had ({type(reason).__name__}: {reason}); connect "
+            f"this machine to the network, or give {'; '.join(map(_name_other_weights, lacking))}"
+        ) from reason
+
+
+def _check_weights_exist(settings: Settings) -> None:
+    """Weights must exist for every backbone that is to start from them."""
+    from memclf.vision.nets.backbones import bundled_weights_of, has_published_weights
+
+    for backbone in _backbones(settings):
+        asked = settings.network_parameters(backbone)["pretrained"]
+        if asked is True and not has_published_weights(backbone):
+            kind = "published"
+        elif asked == "bundled" and bundled_weights_of(backbone) is None:
+            kind = "bundled"
+        else:
+            continue
+        asks = "weights asks" if backbone in read_pairs(settings.weights) else "pretrained asks"
+        raise StudyError(f"{backbone} has no {kind} weights, for which {asks}; give {_name_other_weights(backbone)}")
+
+
+def _name_other_weights(backbone: str) -> str:
+    """Options that let a backbone start without published weights, in words."""
+    from memclf.vision.nets.backbones import bundled_weights_of
+
+    words = ("FILE", *(("bundled",) if bundled_weights_of(backbone) is not None else ()), "none")
+    return f"--weights {backbone}={'|'.join(words)}"
+
+
+def _backbones(settings: Settings) -> list[str]:
+    """The backbones that are trained, each once."""
+    return list(dict.fromkeys(backbone for _, backbone in settings.cells()))
 
 
 def _check_pairs(settings: Settings) -> None:
     """Pairs must be pairs, each thing may be named once, and it must exist or take part."""
-    backbones = [backbone for _, backbone in settings.cells()]
-    for name, known in (("recipe_backbones", RECIPES), ("recipe_settings", RECIPES), ("weights", backbones)):
+    known_names = {"recipe_backbones": RECIPES, "recipe_settings": RECIPES, "weights": _backbones(settings)}
+    for name, known in known_names.items():
         texts = getattr(settings, name)
         separators = ("=", ".") if name == "recipe_settings" else ("=",)
         if wrong := [text for text in texts if not all(each in text for each in separators)]:
@@ -93,7 +144,7 @@ def _check_pairs(settings: Settings) -> None:
             what = "field" if name == "recipe_settings" else "recipe or backbone"
             raise StudyError(f"{spell(name)} must name each {what} once, got {', '.join(texts)}")
         if strange := [each for each in pairs if each.partition(".")[0] not in known and each not in known]:
-            raise StudyError(f"{spell(name)} names {strange[0]!r}, which is none of {', '.join(dict.fromkeys(known))}")
+            raise StudyError(f"{spell(name)} names {strange[0]!r}, which is none of {', '.join(known)}")
     try:
         for recipe in settings.recipes:
             settings.recipe(recipe)
@@ -102,7 +153,16 @@ def _check_pairs(settings: Settings) -> None:
 
 
 def check_used(settings: Settings, asked: Iterable[str]) -> None:
-    """Raise a StudyError if a setting that was asked for is for a recipe that is not trained."""
+    """Raise a StudyError if a setting that was asked for changes nothing in this run."""
+    about, used = Settings.about(), settings.used()
+    for name in asked:
+        if about[name].study not in ("", settings.study):
+            raise StudyError(f"{spell(name)} is for the {about[name].study} study, not for {settings.study}")
+        if name not in used:
+            raise StudyError(f"{spell(name)} is for generated images, and data names real ones")
+    if "literal" in asked and settings.literal and "paper" not in settings.features:
+        told = ", ".join(settings.features)
+        raise StudyError(f"{spell('literal')} is for the feature paper, and the features of this run are {told}")
     for name in ("recipe_backbones", "recipe_settings"):
         for pair in read_pairs(getattr(settings, name)) if name in asked else ():
             if (recipe := pair.partition(".")[0]) not in settings.recipes:

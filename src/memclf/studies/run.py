@@ -63,8 +63,8 @@ def run_study(
     if missing := [name for name in ("jinja2", "matplotlib") if find_spec(name) is None]:
         raise MissingExtraError(f'the report needs {", ".join(missing)}: pip install "memclf[report]"')
     find_device(settings.device)  # one that is missing is an error now, not after the images are loaded
-    check_weights(settings)
     progress = Progress(console)
+    check_weights(settings, progress.say)
     study = find_study(settings.study)
     data = study.load(settings)
     data = data if cache is None else data.cached(cache)

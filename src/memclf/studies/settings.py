@@ -94,7 +94,7 @@ class Settings:
 
     The first backbone is trained with every recipe that has none of its own, and every backbone with the first recipe.
     Sizes are (height, width). `pretrained` "none" and "published" are None and True of `ImageClassifier`; a backbone
-    that has no published weights starts without.
+    that has no weights of any kind starts without, unless `weights` asks for them.
     """
 
     study: str
@@ -199,8 +199,10 @@ class Settings:
     def network_parameters(self, backbone: str = "") -> dict[str, Any]:
         """Parameters of `ImageClassifier` for every network of the study with this backbone."""
         same = {name: getattr(self, name) for name, about in self.about().items() if about.network}
-        word = read_pairs(self.weights).get(backbone, self.pretrained)
-        published = True if backbone not in CATALOGUE or CATALOGUE[backbone].published else None
+        own, entry = read_pairs(self.weights), CATALOGUE.get(backbone)
+        word = own.get(backbone, self.pretrained)
+        without = entry is not None and not entry.published and entry.weights is None and backbone not in own
+        published = None if without else True
         pretrained = {"none": None, "published": published}.get(word, word)
         return {**same, "pretrained": pretrained, "share_backbone": self.local == "heads"}
 
@@ -284,7 +286,10 @@ def _read_value(where: str, like: Any, text: str) -> Any:
     except (ValueError, ZeroDivisionError):
         raise ValueError(f"{where} must be a number, as 3, 0.5 or 10/255; got {text!r}") from None
     if isinstance(like, float):
-        return float(number)
+        try:
+            return float(number)
+        except OverflowError:
+            raise ValueError(f"{where} must be a smaller number, got {text!r}") from None
     if number.denominator != 1:
         raise ValueError(f"{where} must be a whole number, got {text!r}")
     return int(number)

@@ -16,7 +16,7 @@ from memclf.cases import Memory
 from memclf.cases.store import Store
 from memclf.exceptions import StudyError
 from memclf.studies.checks import check_settings, check_used
-from memclf.studies.settings import SCALES, Settings
+from memclf.studies.settings import SCALES, Settings, read_pairs
 
 if TYPE_CHECKING:
     from memclf.vision import ImageCollection
@@ -134,7 +134,10 @@ class Study:
         for name, about in Settings.about().items():
             if about.none and chosen.get(name) == about.none:
                 chosen[name] = None
-        settings = Settings(study=self.name, scale=scale, **{**SCALES[scale], **self.scales[scale], **chosen})
+        usual = {**SCALES[scale], **self.scales[scale]}
+        settings = Settings(study=self.name, scale=scale, **{**usual, **chosen})
+        if chosen.get("recipes") and "backbones" in usual and "backbones" not in chosen:
+            settings = _keep_part(settings, usual["recipes"][0])
         from memclf.vision.corruptions import SETS
 
         asked_for = settings.corruptions or ("paper18",)
@@ -160,6 +163,18 @@ class Study:
             if name not in self.feature_names and not (name == "both" and len(self.feature_names) > 1):
                 raise StudyError(f"the {self.name} study has {known}; got {name!r}")
         return tuple(name for name in self.feature_names if name in asked or "both" in asked)
+
+
+def _keep_part(settings: Settings, first: str) -> Settings:
+    """Let some recipes of a scale train the cells that they have beside all its recipes.
+
+    Of all recipes of the scale, its first one alone is trained on every backbone.
+    """
+    own = read_pairs(settings.recipe_backbones)
+    recipes = tuple(sorted(settings.recipes, key=lambda each: (each != first, each in own)))
+    some = settings.backbones if first in recipes else (own.get(recipes[0], settings.backbones[0]),)
+    part = replace(settings, recipes=recipes, backbones=some)
+    return settings if set(part.cells()) == set(settings.cells()) else part
 
 
 def groups_of(images: ImageCollection) -> Array | None:

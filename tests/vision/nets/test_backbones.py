@@ -14,7 +14,14 @@ from safetensors.torch import save_file
 from memclf.exceptions import WeightsError
 from memclf.vision import ImageClassifier
 from memclf.vision.nets import weights
-from memclf.vision.nets.backbones import build, bundled_weights_of, resolve, stages_of, width_of
+from memclf.vision.nets.backbones import (
+    build,
+    bundled_weights_of,
+    has_published_weights,
+    resolve,
+    stages_of,
+    width_of,
+)
 from memclf.vision.nets.catalogue import CATALOGUE, label_of
 from pictures import squares, tiny
 
@@ -92,6 +99,11 @@ def test_catalogue__every_entry__can_be_built_and_is_light(name):
         assert bundled_weights_of(name) == entry.weights
 
 
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_catalogue__published__is_what_the_libraries_offer(name):
+    assert has_published_weights(name) == CATALOGUE[name].published
+
+
 def test_catalogue__other_spellings_of_a_bundled_backbone__find_its_weights():
     found = [bundled_weights_of(f"{prefix}efficientnet_lite0") for prefix in ("", "timm/", "tf_", "timm/tf_")]
     assert found == [CATALOGUE["efficientnet_lite0"].weights] * 4
@@ -146,7 +158,8 @@ def test_a_file_that_is_more_than_weights_is_refused_and_runs_nothing(tmp_path, 
     [
         ("absent.pth", None, "there is no file"),
         ("text.safetensors", b"hello", "is not a file of weights"),
-        ("text.pth", b"hello", "(holds more than weights|is not a file of weights)"),
+        ("text.pth", b"hello", r"text.pth is not a file of weights: .* cannot read it \(KeyError\); save a state dict"),
+        ("empty.pth", b"", r"is not a file of weights: it is empty, damaged or of another kind.*\(EOFError\)"),
     ],
 )
 def test_files_that_are_no_weights_are_named(tmp_path, name, content, message):

@@ -53,6 +53,12 @@ def test_find_device__no_gpu_of_apple__is_an_error(monkeypatch):
         devices.find_device("mps")
 
 
+@pytest.mark.parametrize("name", ["meta", "meta:1", "xla"])
+def test_find_device__torch_cannot_compute_on_it__is_an_error(name):
+    with pytest.raises(ValueError, match=f"torch cannot compute on device='{name}' here .*; use 'auto'"):
+        devices.find_device(name)
+
+
 @pytest.mark.parametrize(("capability", "expected"), [((7, 5), torch.float16), ((8, 6), torch.bfloat16)])
 def test_half_precision__gpus__older_ones_have_float16(monkeypatch, capability, expected):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)

@@ -75,6 +75,16 @@ def bundled_weights_of(backbone: Any) -> Weights | None:
     return next((each.weights for each in CATALOGUE.values() if each.weights and resolve(each.name) == model), None)
 
 
+def has_published_weights(name: str) -> bool:
+    """Whether torchvision or timm offer weights for this backbone.
+
+    >>> has_published_weights("resnet34"), has_published_weights("vgg16_conv")
+    (True, False)
+    """
+    source, plain = resolve(name)
+    return source == "torchvision" or (source == "timm" and timm.models.is_model_pretrained(plain))
+
+
 def build(backbone: Any, size: tuple[int, int]) -> Backbone:
     """The backbone, with fresh weights, for images of this height and width."""
     if isinstance(backbone, nn.Module):

@@ -130,6 +130,7 @@ CATALOGUE: dict[str, CatalogueEntry] = {
                 mean=IMAGENET[0],
                 std=IMAGENET[1],
             ),
+            published=False,
         ),
         CatalogueEntry("preact_resnet18", "PreActResNet18", published=False),
     )

@@ -37,6 +37,14 @@ def find_device(name: str) -> str:
         )
     if device.type == "mps" and not torch.backends.mps.is_available():
         raise ValueError("device='mps' needs a GPU of Apple, and torch finds none here; use 'auto' or 'cpu'")
+    if device.type not in ("cpu", "cuda", "mps"):
+        try:
+            torch.ones(1, device=device).sum().item()
+        except Exception as error:  # each kind of device has its own
+            raise ValueError(
+                f"torch cannot compute on device={name!r} here ({type(error).__name__}); use 'auto', 'cpu', 'cuda' or "
+                "'mps'"
+            ) from error
     return str(device)
 
 

@@ -73,8 +73,13 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         if path.suffix == ".safetensors":
             return dict(load_file(path))
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except (SafetensorError, OSError, RuntimeError, EOFError, ValueError, KeyError, AttributeError) as error:
+    except (SafetensorError, OSError, RuntimeError) as error:
         raise WeightsError(f"{path} is not a file of weights: {error}") from error
+    except (EOFError, LookupError, ValueError, AttributeError) as error:  # whose text says nothing by itself
+        raise WeightsError(
+            f"{path} is not a file of weights: it is empty, damaged or of another kind, since torch cannot read it "
+            f"({type(error).__name__}); save a state dict with torch.save, or use safetensors"
+        ) from error
     except Exception as error:  # torch refuses pickles with its own error and advice that would run their code
         raise WeightsError(
             f"{path} is not a file of weights, or holds more than weights; save a state dict, or use safetensors"

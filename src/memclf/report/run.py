@@ -32,7 +32,7 @@ ABOUT = (
         "data",
         "data_digest",
         "textures_digest",
-    "goes_on_from",
+        "goes_on_from",
         "models",
         "training_labels",
         "corruption_labels",

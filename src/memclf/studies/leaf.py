@@ -118,7 +118,7 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
 
 
 def _choose_test(ids: Array, labels: Array, public: bool) -> Array:
-    """Rows of a stratified fifth; of the public leaves such as have not taught the expert feature, if there are any."""
+    """Rows of a stratified fifth, if possible of leaves that have not taught the expert feature."""
     taught = {*outlined_ids(), *graded_ids()} if public else set()
     free = np.flatnonzero([each not in taught for each in ids.tolist()])
     free = free if len(free) else np.arange(len(ids))

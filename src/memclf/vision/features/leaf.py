@@ -165,7 +165,7 @@ class LeafColours(TaughtFeatures):
         return self
 
     def paint(self, images: Any, shares: Sequence[tuple[float, float]]) -> list[Painting]:
-        """Outlines of further leaves from what was taught, and from what is known about their affected share.
+        """Outlines of further leaves from what was taught and is known about their affected share.
 
         A grade often says in which range the share lies, and every training case has one. Teach once more with the
         expert's outlines and these: ``leaf.fit(images + graded, outlines + leaf.paint(graded, shares))``.
@@ -240,9 +240,12 @@ def decide(chances: Array, limit: float = SYMPTOM) -> tuple[Mask, Mask]:
 
 
 def paint_share(chances: Array, low: float, high: float) -> Painting:
-    """Outlines (0 background, 1 leaf, 2 symptom) of a leaf whose affected share is known to lie in a range."""
+    """Outlines of a leaf whose affected share is known to lie in a range.
+
+    They are 0 background, 1 leaf, 2 symptom.
+    """
     leaf, affected = decide(chances)
-    share = np.count_nonzero(affected) / max(1, np.count_nonzero(leaf))
+    share = float(np.count_nonzero(affected)) / max(1.0, float(np.count_nonzero(leaf)))
     if leaf.any() and not low <= share <= high:
         chance = (chances[2] / np.maximum(chances[1] + chances[2], 1e-6))[leaf]
         limit = float(np.quantile(chance, 1 - (high if share > high else low)))

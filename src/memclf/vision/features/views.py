@@ -1,4 +1,4 @@
-"""How teaching shows a picture: turned, mirrored, moved, in another light, or changed strongly.
+"""How teaching shows a picture: turned, moved, in another light, or changed strongly.
 
 No noise of single pixels, blur, weather or compression: a feature that is to hold under corruptions must not have been
 trained on them. The strong changes are those of `vision.shifts`, which are no corruptions.
@@ -60,7 +60,10 @@ def cast_shadow(x: Array, rng: np.random.Generator) -> Array:
 
 
 def disturb(image: Pixels, rng: np.random.Generator) -> Pixels:
-    """Draw a change after which a person still recognises the picture, and everything is where it was."""
+    """Draw a change of the picture.
+
+    After it a person still recognises the picture, and everything is where it was.
+    """
     if rng.random() < MILD:
         change = list(PERTURBATIONS.values())[int(rng.integers(len(PERTURBATIONS)))]
         return to_bytes(255 * change(image.astype(np.float32) / 255, rng, float(rng.uniform(0.2, 1))))

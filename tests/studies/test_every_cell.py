@@ -1,4 +1,4 @@
-"""Every study with every recipe on every backbone of the paper, as small as it goes."""
+"""Every study with every recipe on every backbone of the catalogue, as small as it goes."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import torch
 from memclf.evaluate import Condition, Contender, evaluate
 from memclf.studies import STUDIES, find_study, load_study, settings_for
 from memclf.studies.training import CellTrainer
+from memclf.vision.nets.catalogue import CATALOGUE
 from memclf.vision.nets.recipes import RECIPES, Adversarial, get_recipe
 
 pytestmark = pytest.mark.slow
@@ -15,8 +16,8 @@ NOISE = Condition("gaussian_noise", 3)
 FEW = {"n_train": 60, "n_test": 20, "epochs": 1, "local_epochs": 1, "image_size": (32, 32), "min_cluster_size": 4}
 FEW |= {"corruptions": [NOISE.corruption], "severities": [NOISE.severity]}
 WHOLE = {"scale": "paper", "pretrained": "none"}
-# The backbones of the paper and the bundled one: their weights and what is trained. VGGs are half a gigabyte each, so
-# their local classifiers are heads.
+# The backbones of the paper and the bundled ones: their weights and what is trained. VGGs are half a gigabyte each, so
+# their local classifiers are heads; so are those of larger relatives of what is tested as a whole.
 KINDS = {
     "efficientnet_lite0": {"scale": "quick", "sturdy": False},  # bundled weights, heads on what it sees
     "resnet18": WHOLE,
@@ -25,7 +26,14 @@ KINDS = {
     "vgg11": {**WHOLE, "local": "heads"},
     "vgg16": {**WHOLE, "local": "heads"},
     "preact_resnet18": WHOLE,
+    "efficientnet_lite1": {**WHOLE, "local": "heads"},
+    "efficientnet_lite2": {**WHOLE, "local": "heads"},
+    "vgg16_conv": {**WHOLE, "local": "heads"},
 }
+
+
+def test_kinds__backbones_of_the_catalogue__are_all_there():
+    assert set(KINDS) == set(CATALOGUE)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -142,7 +142,7 @@ def sturdy(args: argparse.Namespace) -> None:
 
     In brackets with rare classes weighed up by half.
     """
-    leaves, train = outlined_leaves(args.data), graded_leaves(args.data, "train").loaded()
+    leaves, train = outlined_leaves(args.data), graded_leaves(args.data, "train")
     ids, y = np.array([int(path.stem) for path in train.paths]), np.asarray(train.labels)
     held = np.random.default_rng(1).permutation(len(ids)) % FOLDS == 0
     rows, rest = np.flatnonzero(~np.isin(leaves.ids, ids[held])), train[~held]

@@ -98,7 +98,8 @@ def test_load_leaves__few_leaves_or_none_that_did_not_teach__there_is_a_test_set
         shutil.copy(file, tmp_path / "data" / "leaf" / f"{name}.jpg")
     lines = [f"{name},{n % 2}\n" for n, name in enumerate(ids)]
     (tmp_path / "data" / "dataset-full.csv").write_text("id,severity\n" + "".join(lines))
-    train, test, _ = load_leaves(tmp_path / "data")
+    train, test, how = load_leaves(tmp_path / "data")
+    assert ("have not taught" in how) == any(name.startswith("new") for name in ids)
     free = sum(name.startswith("new") for name in ids)
     assert (len(train), len(test)) == ((45, 5) if free else (40, 10))
 

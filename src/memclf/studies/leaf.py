@@ -107,9 +107,9 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
         raise StudyError(f"{listing} gives no severity for {len(empty)} images, the first is id {empty[0]}")
     file = Path(split) if split is not None else folder / "split.csv"
     if split is None and not file.is_file():
-        second = _choose_test(ids, np.asarray(images.labels), is_public(folder))
+        second, how = _choose_test(ids, np.asarray(images.labels), is_public(folder))
         first = np.setdiff1d(np.arange(len(ids)), second)
-        return images[first], images[np.sort(second)], "a stratified fifth for testing"
+        return images[first], images[np.sort(second)], how
     parts = read_split(file, "id")
     chosen = {name: _rows(ids, parts, name, file) for name in ("train", "test")}
     left = len(ids) - len(chosen["train"]) - len(chosen["test"])
@@ -117,13 +117,16 @@ def load_leaves(folder: Path, split: str | None = None) -> tuple[ImageCollection
     return images[chosen["train"]], images[chosen["test"]], how
 
 
-def _choose_test(ids: Array, labels: Array, public: bool) -> Array:
-    """Rows of a stratified fifth, if possible of leaves that have not taught the expert feature."""
+def _choose_test(ids: Array, labels: Array, public: bool) -> tuple[Array, str]:
+    """Rows of a stratified fifth, if possible of leaves that have not taught the feature."""
     taught = {*outlined_ids(), *graded_ids()} if public else set()
     free = np.flatnonzero([each not in taught for each in ids.tolist()])
     free = free if len(free) else np.arange(len(ids))
     share = TEST_SHARE * len(ids) / len(free)
-    return free if share >= 1 else train_test_split(free, test_size=share, random_state=0, stratify=labels[free])[1]
+    if share >= 1:
+        return free, "all images that have not taught the expert feature for testing"
+    chosen = train_test_split(free, test_size=share, random_state=0, stratify=labels[free])[1]
+    return chosen, "a stratified fifth for testing"
 
 
 def describe_source(folder: Path) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from memclf.evaluate import Condition, open_store
 from memclf.exceptions import StudyError
 from memclf.studies.progress import Progress
 from memclf.studies.registry import settings_for
-from memclf.studies.run import _ignore_ctrl_c, conclude, folder_for, name_differences, run_study
+from memclf.studies.run import GOES_ON_FROM, _ignore_ctrl_c, conclude, folder_for, name_differences, run_study
 from memclf.studies.settings import Settings
 
 TINY = [
@@ -105,6 +105,7 @@ def test_run_study__finished__folder_holds_everything(run):
     with open_store(folder / "results.sqlite") as store:
         rows = store.rows()
         assert store.get("source") == "generated"
+        assert store.get("goes_on_from") == GOES_ON_FROM  # by which runs that were measured otherwise are not joined
         assert store.get("command").startswith("memclf study color")
     assert {row["model"] for row in rows} == MODELS
     assert len(rows) == len(MODELS) * len(CONDITIONS)

@@ -179,7 +179,8 @@ class LeafColours(TaughtFeatures):
         Returns
         -------
         list of arrays
-            As `fit` takes them. The chance from which a pixel is affected is moved until the share is in the range.
+            As `fit` takes them. The chance from which a pixel is affected is moved until the share is in the range, but
+            not below 0.03 or above 0.97.
         """
         images = as_images(images)
         check_ranges(shares, len(images))

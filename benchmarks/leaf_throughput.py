@@ -1,22 +1,35 @@
 """Prediction of a memory classifier beside its bare network, by processor time and by the clock, in turns.
 
-    python benchmarks/leaf_throughput.py --data ../shared/data/leaf
+    python benchmarks/leaf_throughput.py --data ../shared/data/leaf --images 192 --turns 5
 
 Fits a memory classifier whose networks share one backbone and train their heads alone, on every sixth training leaf:
 how good it is does not matter here, and it takes as long to answer as a trained one. Then the network and the memory
 classifier answer the same test leaves from their files, in turns. Ratios are those within a turn; their medians are
 printed. It also tells what the networks of all memories hold beside one. OMP_NUM_THREADS=1 gives the network one
 thread, and --backbone resnet18 takes one of the paper's networks (its weights come with the extra arch).
+
+"Network" is `ImageClassifier.predict`. "Torch" is the same module as one would run it without memclf: Pillow,
+torchvision's transforms, a DataLoader and `torch.inference_mode`, in a process of its own, since memclf changes how
+a process gets its memory; once as modules are by default, and once with channels last.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader
+from torchvision.transforms import v2
 
 from leaf_together import SIZE, leaves
 from memclf import MemoryClassifier
@@ -43,14 +56,51 @@ def fit(train: Any, backbone: str) -> MemoryClassifier:
 
 def measure(clf: MemoryClassifier, images: Any, turns: int) -> dict[str, np.ndarray]:
     """Of each contender milliseconds per image, processor time and the clock, a row for each turn."""
-    contenders = {"network": clf.global_.predict, "memory classifier": clf.predict, "routing": clf.route}
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
-    for _ in range(turns):
-        for name, call in contenders.items():
-            start = time.process_time(), time.perf_counter()
-            call(images)
-            found[name].append((time.process_time() - start[0], time.perf_counter() - start[1]))
+    contenders: dict[str, Callable[[], tuple[float, float]]] = {
+        "network": lambda: clock(clf.global_.predict, images),
+        "memory classifier": lambda: clock(clf.predict, images),
+        "routing": lambda: clock(clf.route, images),
+    }
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        for name, layout in {"torch": torch.contiguous_format, "torch, channels last": torch.channels_last}.items():
+            module = copy.deepcopy(clf.global_.network_).to(memory_format=layout)
+            task = partial(apart.submit, clock, partial(answer_with_torch, module, layout), images.paths)
+            task().result()  # the first answers take longer: everything is imported
+            contenders[name] = lambda task=task: task().result()
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+        for _ in range(turns):
+            for name, call in contenders.items():
+                found[name].append(call())
     return {name: 1000 * np.array(rows) / len(images) for name, rows in found.items()}
+
+
+def clock(call: Callable[[Any], Any], given: Any) -> tuple[float, float]:
+    """Seconds of this process, and by the clock."""
+    start = time.process_time(), time.perf_counter()
+    call(given)
+    return time.process_time() - start[0], time.perf_counter() - start[1]
+
+
+class Files:
+    """Pixels of image files, as a data set of torch."""
+
+    def __init__(self, paths: list[Path]):
+        self.paths = paths
+        self.change = v2.Compose([v2.Resize(SIZE), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, position: int) -> torch.Tensor:
+        with Image.open(self.paths[position]) as image:
+            return self.change(image.convert("RGB"))
+
+
+def answer_with_torch(module: torch.nn.Module, layout: torch.memory_format, paths: list[Path]) -> torch.Tensor:
+    """Classes of images, without memclf but for the module."""
+    with torch.inference_mode():
+        batches = DataLoader(Files(paths), batch_size=32)
+        return torch.cat([module(batch.contiguous(memory_format=layout)).argmax(dim=1) for batch in batches])
 
 
 def count_bytes(networks: list[Any]) -> int:
@@ -73,12 +123,11 @@ def main() -> None:
     print(f"{len(clf.memory_indices_)} memories, weights of all networks beside one: {ratio:.4f}")
     found = measure(clf, test[np.arange(options.images)], options.turns)
     for name, rows in found.items():
-        ratios = np.median(found["network"] / rows, axis=0)
         times = np.median(rows, axis=0)
-        print(
-            f"{name:18s} {times[0]:6.2f} ms of the processor, {times[1]:6.2f} by the clock; "
-            f"{ratios[0]:.3f} and {ratios[1]:.3f} of the network's images per second"
-        )
+        print(f"{name:20s} {times[0]:6.2f} ms of the processor, {times[1]:6.2f} by the clock")
+    for peer in ("network", "torch", "torch, channels last"):
+        ratios = np.median(found[peer] / found["memory classifier"], axis=0)
+        print(f"images per second beside {peer}: {ratios[0]:.2f} by processor, {ratios[1]:.2f} by the clock")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GroupKFold
 
 from memclf import MemoryClassifier
+from memclf.cases.executors import name_worker
 from memclf.studies import find_study, load_study, settings_for
-from memclf.studies.training import CellTrainer
+from memclf.studies.training import CellTrainer, train
 from memclf.studies.variants import ABLATION, STURDY, make_variant
+from memclf.vision.features import LeafColours
 from memclf.vision.nets.recipes import Adversarial
 
 
@@ -101,3 +103,23 @@ def test_fit_or_load__saved_model__is_not_fitted_again(tmp_path):
 
 def test_groups__leaves__are_independent(tmp_path):
     assert trainer_of("leaf", tmp_path).groups is None
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_train__with_a_cluster__workers_describe_the_training_images_once(tmp_path, monkeypatch, cached):
+    distributed = pytest.importorskip("distributed")
+    settings = settings_for("leaf", n_train=20, n_test=8, image_size=(32, 32), epochs=1)
+    data, measure, places = load_study(settings), LeafColours.measure, []
+    data = data.cached(tmp_path / "cache") if cached else data
+
+    def note_place(self, image, info):
+        places.append(name_worker())
+        return measure(self, image, info)
+
+    monkeypatch.setattr(LeafColours, "measure", note_place)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": False}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client, client.as_current():
+        baseline = next(train(find_study("leaf"), data.train, settings, tmp_path / "models"))
+    assert baseline.model == "baseline"
+    assert len(places) == 20
+    assert None not in places

@@ -18,7 +18,7 @@ from memclf.exceptions import OptionError, StudyError
 from memclf.studies import SCALES, STUDIES, Settings, settings_for
 
 SCALE_HELP = "quick (minutes), full (hours) or paper (for a GPU)."
-MEASURED_THERE = "Conditions are measured there; training is done here."
+MEASURED_THERE = "Images are described and conditions measured there; networks are trained here."
 SIZE = tuple[int, int]  # (height, width), written as WIDTHxHEIGHT
 _HINTS = get_type_hints(Settings)
 

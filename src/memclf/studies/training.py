@@ -48,7 +48,7 @@ def train(
     networks : Path or None
         A folder that keeps trained networks, for other runs that train the same.
     """
-    images = images.remembered()  # described once for all contenders
+    images = images.remembered(spread=True)  # described once for all contenders
     yielded = set()
     cells = [(recipe, backbone, seed) for seed in settings.seeds for recipe, backbone in settings.cells()]
     for number, cell in enumerate(cells, 1):

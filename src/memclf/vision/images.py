@@ -291,7 +291,11 @@ class ImageCollection(Collection):
             memory, in parts. The rows come here, the pixels do not.
         """
         if memory is None and self._memory is not None:
-            return self
+            if self._memory.spread or not spread:
+                return self
+            new = self._copy()
+            new._memory = self._memory._replace(spread=True)
+            return new
         new = self._copy()
         new._memory = _Remembered(PixelCache(max_bytes), Memory(len(self)) if memory is None else memory, spread)
         new._rows, new._version = np.arange(len(self)), ()

@@ -194,8 +194,8 @@ def test_trust__feature_inside_a_pipeline__is_asked():
     assert inspect(similarity, Cases.of(images)).shape == (40, 2)
 
 
-def test_measured__control_of_a_fitted_classifier__is_its_forest(fitted):
+def test_measured__control_of_a_fitted_classifier__reads_the_measurements(fitted):
     images, y = pictures(60, 4)
     control = Measured(fitted)
     assert (control.predict(images) == y).mean() > 0.9
-    assert describe_model(control).startswith("a forest on the measurements of")
+    assert describe_model(control).startswith("a forest and curves on the measurements of")

@@ -73,7 +73,7 @@ class AutoAnswer(ProductAnswer):
     ----------
     believed_ : "global", "local", "labels", "measurements" or "together"
         Who answers: the classifier that was trained on everything, those of the clusters, the labels of the
-        memories (stage 1 alone), a forest on all that the expert's features measure, or a product. A part answers
+        memories (stage 1 alone), a classifier on all that the expert's features measure, or a product. A part answers
         alone only where it is surely better.
     belief_ : Belief
         The powers in the product.
@@ -82,7 +82,7 @@ class AutoAnswer(ProductAnswer):
     scores_ : dict
         Of each of these the `metric` on held-out cases, the mean of those as they are and shifted ones; "both" is
         the mean of accuracy and balanced accuracy.
-    measured_ : RandomForestClassifier or None
+    measured_ : TreesAndCurves or None
         Answers from what the expert's features measure, where it is believed.
     odd_ : Mahalanobis or None
         Tells how unlike those of training cases the measurements of a case are.
@@ -156,8 +156,8 @@ class AutoAnswer(ProductAnswer):
             said_by_all = pool.ask([parts.global_classifier], branch, cases, "predict_proba", out, parts.classes)
         wanted = [each for each in closenesses if each < NEVER]
         # Models of before have nothing that tells how odd measurements are.
-        forest, odd = (self.measured_, vars(self).get("odd_")) if measured else (None, None)
-        told, oddness = ask_measured(forest, odd, parts, cases)
+        classifier, odd = (self.measured_, vars(self).get("odd_")) if measured else (None, None)
+        told, oddness = ask_measured(classifier, odd, parts, cases)
         return Opinions(
             said,
             memory,

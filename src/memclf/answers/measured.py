@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer, SplineTransformer
 
 from memclf._numbers import Array
 from memclf.cases import Cases
@@ -15,13 +19,41 @@ from memclf.similarity.base import inspect
 
 TREES = 200
 LEAST = 5  # cases in a leaf of a tree
-CASES = 50  # that the forest's opinion stands for, beside one with the class frequencies
+RANKS = 100  # quantiles that a measurement is compared with
+KNOTS = 5  # of the curve of each measurement
+CASES = 50  # that the opinion stands for, beside one with the class frequencies
+
+
+class TreesAndCurves(ClassifierMixin, BaseEstimator):
+    """The mean of a forest and of an additive model: for each number a smooth curve of its rank, added up.
+
+    Trees learn what numbers mean together, curves learn from fewer cases. Beyond the training cases both stay as they are
+    at the last one, so that no measurement, however large, outweighs all others.
+    """
+
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
+        self.trees_ = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0).fit(X, y, sample_weight)
+        self.classes_ = self.trees_.classes_
+        self.curves_ = None
+        if len(self.classes_) > 1:
+            ranks = QuantileTransformer(n_quantiles=min(RANKS, len(X)), output_distribution="normal", random_state=0)
+            curves = SplineTransformer(KNOTS, knots="quantile", extrapolation="constant")
+            self.curves_ = make_pipeline(ranks, curves, LogisticRegression(max_iter=1000))
+            self.curves_.fit(X, y, logisticregression__sample_weight=sample_weight)
+        return self
+
+    def predict_proba(self, X: Array) -> Array:
+        said = self.trees_.predict_proba(X)
+        return np.asarray(said if self.curves_ is None else (said + self.curves_.predict_proba(X)) / 2)
+
+    def predict(self, X: Array) -> Array:
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 def fit_measured(
     parts: Any, cases: Cases | Chunks, y: Array, counted: Array, weight: Array | None
-) -> tuple[RandomForestClassifier | None, Mahalanobis | None]:
-    """A forest on what the expert's features measure, and a detector of odd measurements.
+) -> tuple[TreesAndCurves | None, Mahalanobis | None]:
+    """A classifier on what the expert's features measure, and a detector of odd measurements.
 
     Both are None without such features. Cases that are tables have none: classifiers see all of their columns already.
     """
@@ -29,17 +61,17 @@ def fit_measured(
     if any(each is None for each in found):
         return None, None
     numbers, weights = np.concatenate(found), None if weight is None else weight[counted]
-    forest = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0).fit(numbers, y[counted], weights)
-    return forest, Mahalanobis(scaled=True).learn(numbers, y[counted])
+    told = TreesAndCurves().fit(numbers, y[counted], weights)
+    return told, Mahalanobis(scaled=True).learn(numbers, y[counted])
 
 
-def ask_measured(forest: Any, odd: Any, parts: Any, cases: Cases) -> tuple[Array | None, Array | None]:
-    """The forest's probabilities, none of them certain, and how odd the measurements are.
+def ask_measured(classifier: Any, odd: Any, parts: Any, cases: Cases) -> tuple[Array | None, Array | None]:
+    """Probabilities by the measurements, none of them certain, and how odd these are.
 
     None without what tells it.
     """
-    if forest is None:
+    if classifier is None:
         return None, None
     numbers, said = inspect(parts.similarity, cases), np.zeros((len(cases), len(parts.classes)))
-    said[:, np.searchsorted(parts.classes, forest.classes_)] = forest.predict_proba(numbers)
+    said[:, np.searchsorted(parts.classes, classifier.classes_)] = classifier.predict_proba(numbers)
     return (CASES * said + parts.frequencies) / (CASES + 1), None if odd is None else odd.judge(numbers)

@@ -127,7 +127,7 @@ class Ensemble(ClassifierMixin, BaseEstimator):
 
 
 class Measured(ClassifierMixin, BaseEstimator):
-    """The expert's measurements alone: the forest of a memory classifier with `answer="auto"`.
+    """The expert's measurements alone, as a memory classifier with `answer="auto"` reads them.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class Explanation:
         to its classifier.
     answered_by : {"memory", "labels", "measurements", "nearest", "global", "fallback", "none"}
         What answered: the classifier of the memory, alone or together with the labels of its cluster; those labels
-        alone; a forest on the expert's measurements alone; the same as "memory", though the memory's threshold is not
+        alone; the expert's measurements alone; the same as "memory", though the memory's threshold is not
         met; the global classifier, alone or together with labels or measurements; the fallback's classifier; none, the
         case is unknown.
     memory, memory_row, memory_case

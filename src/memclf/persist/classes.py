@@ -12,6 +12,7 @@ from typing import Any
 
 from memclf.answers import RULES
 from memclf.answers.belief import Belief
+from memclf.answers.measured import TreesAndCurves
 from memclf.bounds.result import Assumption, Bound, MemoryTerm, Term
 from memclf.classifier import CurvePoint, Edits, MemoryClassifier, SearchCurve, Training
 from memclf.classifier.held_out import Distances
@@ -36,7 +37,7 @@ def _is_own(kind: type) -> bool:
 
 ESTIMATORS: dict[str, type] = {
     kind.__name__: kind
-    for kind in (*MODELS, *SIMILARITIES.values(), *DETECTORS.values(), *RULES.values())
+    for kind in (*MODELS, TreesAndCurves, *SIMILARITIES.values(), *DETECTORS.values(), *RULES.values())
     if _is_own(kind)  # users may add to the registries
 }
 # Frozen dataclasses, made from their fields.

@@ -37,7 +37,7 @@ from memclf.vision.nets.recipes import RECIPES
 
 #: The first version whose runs this one goes on with. Raise it to the version in which training or measuring changes:
 #: rows of two methods must never stand in one table.
-GOES_ON_FROM = "0.3.0"
+GOES_ON_FROM = "0.3.1"
 THEN = ", then "  # between the versions that made a run
 PART = ".part"  # suffix of files that are being written
 RESULTS, SETTINGS, SUMMARY = "results.sqlite", "settings.json", "summary.json"

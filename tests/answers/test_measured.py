@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
 from memclf.answers.belief import PARTS, Belief
+from memclf.answers.measured import TreesAndCurves
 from memclf.cases import Cases
 from memclf.evaluate import Measured
 from memclf.evaluate.describe import describe_model
@@ -199,3 +200,35 @@ def test_measured__control_of_a_fitted_classifier__reads_the_measurements(fitted
     control = Measured(fitted)
     assert (control.predict(images) == y).mean() > 0.9
     assert describe_model(control).startswith("a forest and curves on the measurements of")
+
+
+def test_trees_and_curves__border_that_no_split_follows__curves_help_trees():
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(120, 10)), rng.normal(size=(2000, 10))
+    model = TreesAndCurves().fit(X, X.sum(axis=1) > 0)
+    truth = Z.sum(axis=1) > 0
+    assert model.score(Z, truth) > model.trees_.score(Z, truth) + 0.025
+
+
+def test_trees_and_curves__numbers_beyond_the_training_cases__count_as_the_last_one():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), rng.integers(0, 2, 60), np.zeros(60)])
+    model = TreesAndCurves().fit(X, X[:, 0] > 0)
+    last = X[[X[:, 0].argmax()]]
+    beyond = last + [[1e6, 0, 0]]
+    assert model.predict_proba(beyond) == pytest.approx(model.predict_proba(last), abs=1e-6)
+
+
+def test_trees_and_curves__one_class__is_said_of_all():
+    model = TreesAndCurves().fit(np.eye(4), ["a"] * 4)
+    assert model.predict_proba(np.zeros((2, 4))).tolist() == [[1.0], [1.0]]
+    assert model.predict(np.zeros((2, 4))).tolist() == ["a", "a"]
+
+
+def test_trees_and_curves__sample_weight__both_learn_from_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = np.r_[X[:50, 0] > 0, X[50:, 0] < 0]  # the other half is labelled wrongly
+    model = TreesAndCurves().fit(X, y, np.r_[np.ones(50), np.full(50, 1e-3)])
+    for part in (model.trees_, model.curves_):
+        assert part.score(X[:50], y[:50]) > 0.8

@@ -292,10 +292,10 @@ answer together unless one is surely better, was chosen on 20 tables that are no
 data sets of this page it raises the mean a little and costs points on weather.
 
 On leaves and lesions some of this is new: the feature of the leaves was [taught by grades and strong changes as
-well](leaf_colours.md#taught-by-outlines), and auto reads measurements [by a forest and curves](answers.md). Before, auto had on leaves 90.3 /
-79.0 like training and 82.8 / 70.7 shifted, logistic regression 89.1 / 78.5 and 83.2 / 68.4; on acne auto had 61.5 / 62.1 and 49.5 / 52.1. So where
-the network is frozen, the new feature is a loss of 1 to 6 points for auto on clean leaves; [under all 90
-conditions](results/leaf.md#what-the-sturdier-feature-brings) it is a gain.
+well](leaf_colours.md#taught-by-outlines), and auto reads measurements [by a forest and curves](answers.md). Before,
+auto had on leaves 90.3 / 79.0 like training and 82.8 / 70.7 shifted, logistic regression 89.1 / 78.5 and 83.2 / 68.4;
+on acne auto had 61.5 / 62.1 and 49.5 / 52.1. So where the network is frozen, the new feature is a loss of 1 to 6 points
+for auto on clean leaves; [under all 90 conditions](results/leaf.md#what-the-sturdier-feature-brings) it is a gain.
 
 Made by `python benchmarks/earn.py --out runs/earn --seeds {" ".join(map(str, results.seeds))}` and
 `python benchmarks/earn.py --out runs/earn --page docs` (`pip install "memclf[earn,vision]"`). Photographs

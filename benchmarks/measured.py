@@ -2,11 +2,11 @@
 
     python benchmarks/measured.py leaf|acne [folder] [--images 700]
 
-Three folds over training images (the lesions of a face are in one fold): each classifier is fitted on the measurements of clean
-images and asked about held-out ones, clean, under the strong changes of `vision.shifts` and under the paper's corruptions at
-severities 3 and 5. Test images are not touched. Printed are accuracy / balanced accuracy in %, in brackets with rare classes
-weighed up by half. `LeafColours` was taught by the training leaves: its measurements of them are a little too good, for all
-classifiers alike.
+Three folds over training images (the lesions of a face are in one fold): each classifier is fitted on the measurements
+of clean images and asked about held-out ones, clean, under the strong changes of `vision.shifts` and under the paper's
+corruptions at severities 3 and 5. Test images are not touched. Printed are accuracy / balanced accuracy in %, in
+brackets with rare classes weighed up by half. `LeafColours` was taught by the training leaves: its measurements of them
+are a little too good, for all classifiers alike.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from sklearn.preprocessing import QuantileTransformer, SplineTransformer, Standa
 
 from leaf_features import graded_leaves, scores_of
 from measurements import SHARED, read
-from memclf.answers.measured import LEAST, TREES, TreesAndCurves
+from memclf.answers.measured import KNOTS, LEAST, RANKS, TREES, TreesAndCurves
 from memclf.vision.corruptions import PAPER
 from memclf.vision.features import LeafColours, LesionFeatures
 
-RANKS = QuantileTransformer(n_quantiles=100, output_distribution="normal", random_state=0)
-CURVES = SplineTransformer(5, knots="quantile", extrapolation="constant")
+RANKED = QuantileTransformer(n_quantiles=RANKS, output_distribution="normal", random_state=0)
+CURVES = SplineTransformer(KNOTS, knots="quantile", extrapolation="constant")
 CLASSIFIERS = {
     "forest": RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0),
     "boosting": HistGradientBoostingClassifier(max_leaf_nodes=8, learning_rate=0.05, random_state=0),
     "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-    "logistic on ranks": make_pipeline(RANKS, LogisticRegression(max_iter=1000)),
-    "curves": make_pipeline(RANKS, CURVES, LogisticRegression(max_iter=1000)),
+    "logistic on ranks": make_pipeline(RANKED, LogisticRegression(max_iter=1000)),
+    "curves": make_pipeline(RANKED, CURVES, LogisticRegression(max_iter=1000)),
     "forest and curves": TreesAndCurves(),
 }
 

@@ -1,4 +1,4 @@
-"""Threads of BLAS and OpenCV, and threads of our own over blocks of cases."""
+"""Threads of BLAS, OpenCV and torch, and threads of our own over blocks of cases."""
 
 from __future__ import annotations
 
@@ -57,6 +57,21 @@ def one_opencv_thread() -> Iterator[None]:
             _OpenCV.users -= 1
             if not _OpenCV.users:
                 cv2.setNumThreads(_OpenCV.before)
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Torch uses so many threads within it: its sums differ in the last bits with another number."""
+    import torch
+
+    before = torch.get_num_threads()
+    if count != before:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        if count != before:
+            torch.set_num_threads(before)
 
 
 def count_threads(n_jobs: int | None = None) -> int:

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -15,6 +16,7 @@ from memclf.answers.measured import TreesAndCurves
 from memclf.cases import Cases
 from memclf.evaluate import Measured
 from memclf.evaluate.describe import describe_model
+from memclf.exceptions import FittedPartsError
 from memclf.similarity import RBFSimilarity
 from memclf.similarity.base import inspect
 from memclf.vision.features import ImageFeatures
@@ -199,7 +201,7 @@ def test_measured__control_of_a_fitted_classifier__reads_the_measurements(fitted
     images, y = pictures(60, 4)
     control = Measured(fitted)
     assert (control.predict(images) == y).mean() > 0.9
-    assert describe_model(control).startswith("a forest and curves on the measurements of")
+    assert describe_model(control).startswith("a classifier on the measurements of")
 
 
 def test_trees_and_curves__border_that_no_split_follows__curves_help_trees():
@@ -215,7 +217,7 @@ def test_trees_and_curves__numbers_beyond_the_training_cases__count_as_the_last_
     X = np.column_stack([rng.normal(size=60), rng.integers(0, 2, 60), np.zeros(60)])
     model = TreesAndCurves().fit(X, X[:, 0] > 0)
     last = X[[X[:, 0].argmax()]]
-    beyond = last + [[1e6, 0, 0]]
+    beyond = last + np.array([[1e6, 0, 0]])
     assert model.predict_proba(beyond) == pytest.approx(model.predict_proba(last), abs=1e-6)
 
 
@@ -232,3 +234,69 @@ def test_trees_and_curves__sample_weight__both_learn_from_it():
     model = TreesAndCurves().fit(X, y, np.r_[np.ones(50), np.full(50, 1e-3)])
     for part in (model.trees_, model.curves_):
         assert part.score(X[:50], y[:50]) > 0.8
+
+
+@pytest.mark.parametrize("where", ["new", "training"])
+def test_trees_and_curves__missing_numbers__are_usual_to_the_curves(where):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] > 0
+    X[::4, 1], X[:, 2] = (np.nan, np.nan) if where == "training" else (X[::4, 1], 0.0)
+    model = TreesAndCurves().fit(X, y)
+    new = np.array([[2.0, np.nan, np.nan], [-2.0, np.nan, np.nan]])
+    assert model.predict(new).tolist() == [True, False]
+    assert model.curves_.predict(model.fill(new)).tolist() == [True, False]
+
+
+class SometimesBar(Bar):
+    """Nothing to measure in dark pictures."""
+
+    def measure(self, image, info):
+        found = super().measure(image, info)
+        return found if image.mean() > 75 else (found[0], np.nan)
+
+
+def test_auto__detail_that_is_missing_in_some_pictures__is_answered():
+    images, y = pictures(150, 0)
+    clf = MemoryClassifier(
+        RBFSimilarity(gamma=0.1, features=SometimesBar()), Blind(), n_memories=6, fallback="nearest", random_state=0,
+        answer=AutoAnswer(competence=None),
+    ).fit(images, y)  # fmt: skip
+    new, truth = pictures(100, 1)
+    assert np.isnan(inspect(clf.similarity_, Cases.of(new))).any()
+    assert clf.answer_.belief_.measured
+    assert clf.score(new, truth) > 0.75
+
+
+def test_trees_and_curves__scale_of_weights__changes_nothing():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(100, 4)), rng.normal(size=(20, 4))
+    y, weight = X.sum(axis=1) > 0, rng.uniform(1, 2, 100)
+    small, large = (TreesAndCurves().fit(X, y, factor * weight) for factor in (1e-3, 1e3))
+    assert small.curves_.predict_proba(Z) == pytest.approx(large.curves_.predict_proba(Z), abs=1e-3)
+
+
+def test_auto__model_of_before_with_a_forest__is_saved_and_answers_as_it_did(fitted, tmp_path):
+    before = copy.deepcopy(fitted)
+    images, y = pictures(60, 0)
+    before.answer_.measured_ = RandomForestClassifier(20, random_state=0).fit(
+        inspect(fitted.similarity_, Cases.of(images)), y
+    )
+    save(before, tmp_path / "model")
+    again = load(tmp_path / "model", trusted=[Bar, Blind])
+    assert np.array_equal(again.predict_proba(images), before.predict_proba(images))
+    assert (Measured(again).predict(images) == y).mean() > 0.9
+
+
+@pytest.mark.parametrize("damage", ["classes", "curves", "missing"])
+def test_save__damaged_trees_and_curves__says_so(fitted, tmp_path, damage):
+    broken = copy.deepcopy(fitted)
+    told = broken.answer_.measured_
+    if damage == "classes":
+        told.classes_ = told.classes_[::-1]
+    elif damage == "curves":
+        told.curves_[-1].classes_ = np.array(["bar"])
+    else:
+        del told.usual_
+    with pytest.raises(FittedPartsError, match=r"answer_\.measured_ does not belong"):
+        save(broken, tmp_path / "model")

@@ -31,7 +31,7 @@ from memclf.answers.belief import (
 )
 from memclf.answers.choice import choose, try_beliefs
 from memclf.answers.local import list_classes, name_classifier
-from memclf.answers.measured import ask_measured, fit_measured
+from memclf.answers.measured import TreesAndCurves, ask_measured, fit_measured
 from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange
 from memclf.cases import Cases, containers
 from memclf.local import pool
@@ -258,7 +258,10 @@ class AutoAnswer(ProductAnswer):
 
     def find_problems(self, n_memories: int) -> list[str]:
         """Names of fitted attributes that cannot belong to this number of memories."""
-        return [] if len(self.detectors_) == n_memories else ["answer_.detectors_"]
+        told = vars(self).get("measured_")
+        whole = told.is_whole() if isinstance(told, TreesAndCurves) else True  # models of before have a forest
+        sound = {"answer_.detectors_": len(self.detectors_) == n_memories, "answer_.measured_": whole}
+        return [name for name, good in sound.items() if not good]
 
     def say(self, item: Any) -> str:
         """Who is believed, why, and what they say, for the sentence of an `Explanation`."""

@@ -27,27 +27,43 @@ CASES = 50  # that the opinion stands for, beside one with the class frequencies
 class TreesAndCurves(ClassifierMixin, BaseEstimator):
     """The mean of a forest and of an additive model: for each number a smooth curve of its rank, added up.
 
-    Trees learn what numbers mean together, curves learn from fewer cases. Beyond the training cases both stay as they are
-    at the last one, so that no measurement, however large, outweighs all others.
+    Trees learn what numbers mean together, curves learn from fewer cases. Beyond the training cases both stay as they
+    are at the last one, so that no measurement, however large, outweighs all others. A number may be NaN, where there
+    was nothing to measure: to the curves it is the median then.
     """
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         self.trees_ = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0).fit(X, y, sample_weight)
         self.classes_ = self.trees_.classes_
+        self.usual_ = np.array([np.median(known) if len(known) else 0.0 for known in (x[~np.isnan(x)] for x in X.T)])
         self.curves_ = None
         if len(self.classes_) > 1:
             ranks = QuantileTransformer(n_quantiles=min(RANKS, len(X)), output_distribution="normal", random_state=0)
             curves = SplineTransformer(KNOTS, knots="quantile", extrapolation="constant")
             self.curves_ = make_pipeline(ranks, curves, LogisticRegression(max_iter=1000))
-            self.curves_.fit(X, y, logisticregression__sample_weight=sample_weight)
+            # The sum of all weights stays, for the penalty on steep curves is counted beside it.
+            share = None if sample_weight is None else sample_weight * (len(X) / np.sum(sample_weight))
+            self.curves_.fit(self.fill(X), y, logisticregression__sample_weight=share)
         return self
+
+    def fill(self, X: Array) -> Array:
+        """The numbers, with the median of the training cases where one is missing."""
+        return np.where(np.isnan(X), self.usual_, X)
 
     def predict_proba(self, X: Array) -> Array:
         said = self.trees_.predict_proba(X)
-        return np.asarray(said if self.curves_ is None else (said + self.curves_.predict_proba(X)) / 2)
+        return np.asarray(said if self.curves_ is None else (said + self.curves_.predict_proba(self.fill(X))) / 2)
 
     def predict(self, X: Array) -> Array:
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def is_whole(self) -> bool:
+        """Whether both parts answer for the same classes; a damaged file may hold others."""
+        held = vars(self)
+        if not {"trees_", "curves_", "usual_", "classes_"} <= set(held):
+            return False
+        parts = [self.trees_] if self.curves_ is None else [self.trees_, self.curves_]
+        return all(np.array_equal(part.classes_, self.classes_) for part in parts)
 
 
 def fit_measured(
@@ -62,7 +78,7 @@ def fit_measured(
         return None, None
     numbers, weights = np.concatenate(found), None if weight is None else weight[counted]
     told = TreesAndCurves().fit(numbers, y[counted], weights)
-    return told, Mahalanobis(scaled=True).learn(numbers, y[counted])
+    return told, Mahalanobis(scaled=True).learn(told.fill(numbers), y[counted])
 
 
 def ask_measured(classifier: Any, odd: Any, parts: Any, cases: Cases) -> tuple[Array | None, Array | None]:
@@ -72,6 +88,8 @@ def ask_measured(classifier: Any, odd: Any, parts: Any, cases: Cases) -> tuple[A
     """
     if classifier is None:
         return None, None
-    numbers, said = inspect(parts.similarity, cases), np.zeros((len(cases), len(parts.classes)))
+    numbers, said = np.asarray(inspect(parts.similarity, cases)), np.zeros((len(cases), len(parts.classes)))
     said[:, np.searchsorted(parts.classes, classifier.classes_)] = classifier.predict_proba(numbers)
+    if isinstance(classifier, TreesAndCurves):  # models of before have a forest
+        numbers = classifier.fill(numbers)
     return (CASES * said + parts.frequencies) / (CASES + 1), None if odd is None else odd.judge(numbers)

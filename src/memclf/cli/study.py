@@ -57,7 +57,7 @@ def study(
 
             folder = out or Path("runs") / f"{settings.study}-{scale}"
             command = shlex.join(["memclf", *sys.argv[1:]])
-            with open_cluster(cluster, workers):  # conditions are measured by its workers
+            with open_cluster(cluster, workers):  # whose workers describe, embed and measure
                 folder = run_study(settings, folder, command=command, networks=networks, cache=cache)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

@@ -47,7 +47,7 @@ def describe_model(estimator: Any) -> str:
     if isinstance(estimator, StageOne):
         return f"stage 1 of {describe_model(estimator.memory_classifier)}"
     if isinstance(estimator, Measured):
-        return f"a forest and curves on the measurements of {describe_model(estimator.memory_classifier)}"
+        return f"a classifier on the measurements of {describe_model(estimator.memory_classifier)}"
     if isinstance(estimator, SoftenedNetwork):
         return f"{name_kind(estimator.classifier)}, softened and times the class frequencies"
     if isinstance(estimator, Ensemble):

@@ -35,7 +35,7 @@ MODELS = {
         "Stage 1 alone, balanced",
         "the same, but rare classes are weighed up as the sturdy memory classifier does",
     ),
-    "measured": ("Measurements alone", "a forest and curves on all that the expert feature measures; no network, no memories"),
+    "measured": ("Measurements alone", "a classifier on all that the expert feature measures; no network, no memories"),
     "ensemble": ("Deep ensemble", "several classifiers like the baseline, whose probabilities are averaged"),
     "prior": ("Baseline × class frequencies", "the baseline, softened (temperature 2), times how common each class is"),
     "prior-balanced": (

@@ -35,8 +35,8 @@ from memclf.vision.nets.catalogue import CATALOGUE
 from memclf.vision.nets.devices import find_device
 from memclf.vision.nets.recipes import RECIPES
 
-#: The first version whose runs this one goes on with. Raise it to the version in which training or measuring changes:
-#: rows of two methods must never stand in one table.
+#: Runs with another number are begun anew and not joined. Raise it whenever training or measuring changes: rows of two
+#: methods must never stand in one table. It is no version of the package.
 GOES_ON_FROM = "0.3.1"
 THEN = ", then "  # between the versions that made a run
 PART = ".part"  # suffix of files that are being written

@@ -288,7 +288,8 @@ class ImageCollection(Collection):
             Room for pixels.
         spread : bool
             While a client of a Dask cluster is running, its workers read the images and compute what is not in the
-            memory, in parts. The rows come here, the pixels do not.
+            memory, in parts. The rows come here, the pixels do not. Images that are remembered already share their
+            memory with those that are returned.
         """
         if memory is None and self._memory is not None:
             if self._memory.spread or not spread:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import cv2
@@ -13,6 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from memclf._progress import say, track
+from memclf._threads import torch_threads
 from memclf.vision.features.leaf_augment import Outlined, draw_view, order_of_showing
 from memclf.vision.features.leaf_light import BRIGHTNESS, CHANNELS, GLANCE, LOOK, first_look
 from memclf.vision.features.leaf_net import look
@@ -40,23 +39,13 @@ def teach(
         Of torch. On a busy machine more than one can be slower by far, since they wait for each other.
     """
     rng = np.random.default_rng(seed)
-    with torch.random.fork_rng(devices=[]), _threads(threads):
+    with torch.random.fork_rng(devices=[]), torch_threads(threads):
         torch.manual_seed(seed)
         coefficients = teach_first_look(cases, rng, min(steps, 600))
         say("first look taught", verbose)
         net = Net()
         _train(net, cases, coefficients, rng, steps, verbose)
     return {**coefficients, **net.export()}
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def teach_first_look(cases: list[Outlined], rng: np.random.Generator, steps: int) -> Coefficients:

@@ -6,7 +6,7 @@ import copy
 import hashlib
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from memclf._numbers import Array
+from memclf._threads import torch_threads
 from memclf.cases import Computation
 from memclf.vision.images import ImageCollection
 from memclf.vision.nets.backbones import build, stages_of, width_of
@@ -173,11 +174,15 @@ def embed_images(network: Network, images: ImageCollection, device: str, batch_s
 
 @dataclass
 class _Embedding:
-    """Embeds images, on a device of the process that calls it: "auto" may be another there."""
+    """Embeds images, on a device of the process that calls it: "auto" may be another there.
+
+    It uses as many threads there as here, so that the numbers are the same to the last bit.
+    """
 
     network: Network
     device: str
     batch_size: int | None
+    threads: int = field(default_factory=torch.get_num_threads)
 
     def __getstate__(self) -> dict[str, Any]:
         """Another machine need not have the GPU that the network is on."""
@@ -190,7 +195,8 @@ class _Embedding:
         placed = self.network.to(place).eval()
         out = np.empty((len(some), placed.width), dtype=np.float32)
         done, size = 0, self.batch_size or (16 if place.type == "cpu" else 128)
-        with torch.inference_mode(), reuse_memory(device) if len(some) > size else nullcontext():
+        spared = reuse_memory(device) if len(some) > size else nullcontext()
+        with torch.inference_mode(), torch_threads(self.threads), spared:
             for batch in Examples(some, placed.size).batches(size, training=False):
                 out[done : done + len(batch)] = placed.embed(batch.views[0].to(place)).cpu().numpy()
                 done += len(batch)

@@ -33,8 +33,12 @@ MEANING = {
     "stage 1": 'labels of the memories alone, `answer="labels"`',
     "paper": 'the memory classifier of the paper, `answer="local"`',
     "product": '`answer="product"`',
-    "auto": '`answer="auto"`',
+    "auto": '`answer="auto"`, that is `AutoAnswer(metric="both")`',
+    "auto for accuracy": '`answer=AutoAnswer(metric="accuracy")`',
+    "auto for balanced": '`answer=AutoAnswer(metric="balanced_accuracy")`',
 }
+OWN = ("auto", "auto")  # whose accuracy and whose balanced accuracy is beside the best part's
+AS_ASKED = ("auto for accuracy", "auto for balanced")  # each measure by the one that was asked for it
 
 
 class Results:
@@ -126,9 +130,14 @@ def decline_by_mapie(results: Results) -> list[str]:
     return [f"{np.mean([selective(row[part], 'level') for row in rows]):.1f}" for part in PLACES]
 
 
+def list_ranked(results: Results) -> list[str]:
+    """The contenders without controls and without further settings of auto."""
+    return [name for name in results.contenders if not name.startswith("plain, ") and name not in AS_ASKED]
+
+
 def ranks(results: Results) -> tuple[np.ndarray, float]:
     """Mean ranks on the shifted parts by mean of both metrics (1 is best), and the critical difference."""
-    names = [name for name in results.contenders if not name.startswith("plain, ")]
+    names = list_ranked(results)
     columns = [results.contenders.index(name) for name in names]
     values = results.table("shifted").mean(axis=2)[:, columns]
     k, n = len(names), len(values)
@@ -140,7 +149,7 @@ def draw_ranks(results: Results, file: Path) -> None:
     """Mean ranks as Demsar draws them: lower is better; bars join what a Nemenyi test does not tell apart."""
     import matplotlib.pyplot as plt
 
-    names = [name for name in results.contenders if not name.startswith("plain, ")]
+    names = list_ranked(results)
     found, critical = ranks(results)
     order = np.argsort(found)
     figure, ax = plt.subplots(figsize=(7, 0.3 * len(names) + 1.2), layout="constrained")
@@ -158,17 +167,20 @@ def draw_ranks(results: Results, file: Path) -> None:
     plt.close(figure)
 
 
-def against_parts(results: Results) -> tuple[str, str]:
-    """For each data set auto beside its best part, with intervals; and how often it is behind."""
+def against_parts(results: Results, auto: tuple[str, str] = OWN) -> tuple[str, str]:
+    """For each data set auto beside its best part, with intervals; and how often it is behind.
+
+    `auto` names the contender whose accuracy, and the one whose balanced accuracy is compared.
+    """
     rows, behind, judged = [], [], 0
     for data in results.data:
         cells = [data]
         for part, place in PLACES.items():
-            own = results.scores(data, "auto", part)
+            own = [results.scores(data, name, part)[m] for m, name in enumerate(auto)]
             best = [max(PARTS, key=lambda name, m=m: results.scores(data, name, part)[m]) for m in (0, 1)]
             for m, word in enumerate(("accuracy", "balanced accuracy")):
                 apart = own[m] - results.scores(data, best[m], part)[m]
-                low, high = results.interval(data, "auto", best[m], part)[:, m]
+                low, high = results.interval(data, auto[m], best[m], part)[:, m]
                 judged += 1
                 mark = ""
                 if apart < -NEAR and high < 0:
@@ -181,6 +193,15 @@ def against_parts(results: Results) -> tuple[str, str]:
     head = ["data", "accuracy", "balanced", "shifted accuracy", "shifted balanced", "believed (seeds)"]
     told = f"Of {judged} comparisons with the best of its parts, auto is more than {NEAR} points and surely behind in "
     return markdown(head, rows), f"{told}{len(behind)}: {'; '.join(behind) or 'none'}."
+
+
+def say_as_asked(results: Results) -> str:
+    """How often auto is behind where each measure is that of the auto that was asked for it; "" if not measured."""
+    if not set(AS_ASKED) <= set(results.contenders):
+        return ""
+    _, verdict = against_parts(results, AS_ASKED)
+    return f"""With `metric="accuracy"` counted for accuracy and `metric="balanced_accuracy"` for balanced accuracy,
+as a user who wants one of them would set it: {verdict[0].lower()}{verdict[1:]}"""
 
 
 def against_oracle(results: Results) -> tuple[int, int, int]:
@@ -337,6 +358,8 @@ cases are of one). Auto's fourth part on images, the expert's measurements, was 
 {parts}
 
 {verdict}
+
+{say_as_asked(results)}
 
 {say_oracle(results)}
 

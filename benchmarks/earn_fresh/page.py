@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from earn_page import SURELY, Results, against_parts, all_scores, describe_data, mean_gain, means, say_oracle
+from earn_page import (
+    SURELY,
+    Results,
+    against_parts,
+    all_scores,
+    describe_data,
+    mean_gain,
+    means,
+    say_as_asked,
+    say_oracle,
+)
 
 from . import DATASETS
 
@@ -48,6 +58,8 @@ cases. {SURELY}
 {parts}
 
 {verdict}
+
+{say_as_asked(results)}
 
 {say_oracle(results)}
 

@@ -61,7 +61,7 @@ def one_opencv_thread() -> Iterator[None]:
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Torch uses so many threads within it: its sums differ in the last bits with another number."""
+    """Torch uses so many threads within it; with another number, last bits of sums differ."""
     import torch
 
     before = torch.get_num_threads()

@@ -67,9 +67,9 @@ def find_problems(model: Any) -> list[str]:
 def _find_problems_of_classifier(model: Any, q: int) -> list[str]:
     thresholds, classes, counts = np.asarray(model.thresholds_), model.classes_, model.cluster_counts_
     numbers = thresholds.dtype.kind == "f" and bool(((thresholds > 0) & (thresholds <= 1)).all())
-    # There may be no global classifier, and a user's own classifier need not have `classes_`.
-    named = [getattr(each, "classes_", ()) for each in (*model.estimators_, model.global_, model.fallback_)]
-    named.append(getattr(vars(model.answer_).get("measured_"), "classes_", ()))
+    others = (model.global_, model.fallback_, vars(model.answer_).get("measured_"))
+    # All but the local ones may be missing, and a user's own classifier need not have `classes_`.
+    named = [getattr(each, "classes_", ()) for each in (*model.estimators_, *others)]
     sound = {
         "thresholds_": thresholds.shape == (q,) and numbers,
         "pool_": {len(model.estimators_), len(model.pool_.origins), len(model.pool_.trained_with)} == {q},

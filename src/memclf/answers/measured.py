@@ -25,11 +25,12 @@ CASES = 50  # that the opinion stands for, beside one with the class frequencies
 
 
 class TreesAndCurves(ClassifierMixin, BaseEstimator):
-    """The mean of a forest and of an additive model: for each number a smooth curve of its rank, added up.
+    """The mean of a forest and of an additive model.
 
-    Trees learn what numbers mean together, curves learn from fewer cases. Beyond the training cases both stay as they
-    are at the last one, so that no measurement, however large, outweighs all others. A number may be NaN, where there
-    was nothing to measure: to the curves it is the median then.
+    The additive model adds up smooth curves, one of the rank of each number. Trees learn what numbers mean together,
+    curves learn from fewer cases. Beyond the training cases both stay as they are at the last one, so that no
+    measurement, however large, outweighs all others. Where there was nothing to measure, a number may be NaN: to the
+    curves it is the median then.
     """
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:

@@ -108,6 +108,28 @@ def test_learn_belief__shifted_cases_that_no_part_knows__take_no_answer_away():
     assert rare[1] > 0.7 * rare[0]
 
 
+@pytest.mark.parametrize(
+    ("belief", "name"),
+    [
+        (Belief(1.0, 0.0, 0.5, 0.3, closeness=16.0, temperature=2.0), "global"),
+        (Belief(1.0, 0.0, 0.5, shrinkage=0.0, measured=True), "local"),
+        (Belief(0.0, 1.0, 0.5, 0.3, shrinkage=20.0), "labels"),
+        (Belief(0.0, 1.0, distance=0.3, measured=True), "measurements"),
+        (Belief(1.0, 0.0, shrinkage=20.0), None),
+        (Belief(0.0, 1.0, closeness=16.0), None),
+        (Belief(1.0, 0.1), None),
+    ],
+)
+def test_belief__one_power_is_none__comes_down_to_a_part(belief, name):
+    found, _ = opinions()
+    found = replace(found, excess=found.distance, nearby={16.0: found.memory}, measured=found.local)
+    reduced = belief.reduced()
+    assert belief.name == reduced.name == name
+    assert reduced.combine(found) == pytest.approx(belief.combine(found), abs=1e-12)
+    assert reduced.temperature == belief.temperature
+    assert (reduced.asks_local, reduced.asks_global) == (belief.asks_local, belief.asks_global) or not belief.classifier
+
+
 def test_try_beliefs__both_know__together_is_best():
     trials = try_beliefs([sample(fold) for fold in range(3)], (0.0,))
     assert choose(trials, "accuracy").name == "together"
@@ -141,6 +163,43 @@ def test_choose__part_far_better__answers_alone():
     alone = trial("labels", (10, 9))
     for metric in ("accuracy", "both"):
         assert choose([alone, trial("together", (5, 3))], metric) is alone
+
+
+def test_choose__every_case_ten_times__is_no_surer_than_once():
+    once = [trial("labels", (8, 8)), trial("together", (7, 6))]
+    copies = [
+        replace(
+            each,
+            right=np.repeat(each.right, 10),
+            worth=Worth(*(np.repeat(part, 10, axis=1) / 10 for part in (each.worth.accuracy, each.worth.balanced))),
+        )
+        for each in once
+    ]
+    of_one = [replace(each, unit=np.repeat(np.arange(20), 10)) for each in copies]
+    assert choose(once, "accuracy").name == "together"
+    assert choose(copies, "accuracy").name == "labels"
+    assert choose(of_one, "accuracy").name == "together"
+
+
+def test_try_beliefs__together__is_learned_without_the_fold_that_it_is_tried_on():
+    samples = [sample(0, whole=1.5, local=0.0, memory=0.0), sample(1, whole=0.0, local=0.0, memory=1.5)]
+    found = {each.name: each.accuracy[0] for each in try_beliefs(samples, (0.0,))}
+    # In each fold the other part knows the classes: whoever learned on that fold would do well.
+    assert found["together"] < min(found["global"], found["labels"]) - 0.05
+
+
+def test_choose__both__a_point_and_a_half_of_accuracy_is_too_much():
+    truth = np.repeat([0, 1], [900, 100])
+    worth = Worth.of([Sample(None, truth, np.full(1000, 0.001), 0, False)])
+
+    def answer(common, rare, balance):
+        right = np.concatenate([np.arange(900) < common, np.arange(100) < rare]).astype(float)
+        return Trial("together", balance, right, worth)
+
+    usual, little, much = answer(880, 40, 0.0), answer(866, 49, 0.25), answer(840, 65, 0.5)  # -0.5 and -1.5 points
+    assert choose([usual, little], "both") is little
+    assert choose([usual, much], "both") is usual
+    assert choose([usual, much], "balanced_accuracy") is much
 
 
 def test_choose__balances_equal_but_for_rounding__the_first_is_taken():
@@ -194,6 +253,17 @@ def test_auto__similarity_knows_nothing__is_the_plain_model():
     found = clf.explain(new[:1])[0]
     assert found.answered_by == "global"
     assert "the global LogisticRegression says" in found.sentence
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_auto__one_part_has_all_the_power__is_believed_by_name(seed):
+    X, y = stripes(150, seed)
+    X[:, 0] = np.random.default_rng(seed).uniform(0, 4, 150)
+    answer = make(second_column(), random_state=seed).fit(X, y).answer_
+    assert answer.believed_ == (answer.belief_.name or "together")
+    if not answer.belief_.labels:
+        assert not answer.describes
+        assert answer.belief_.strangeness == answer.belief_.distance == 0
 
 
 def test_auto__estimator_knows_nothing__is_stage_one_and_asks_no_classifier(tmp_path):
@@ -393,8 +463,25 @@ def test_learn__far_cases_of_a_class_of_small_weight__are_learned_from():
     held = [HeldOut(np.arange(60), [replace(found, prior=prior)], [np.zeros(60)], far=far) for far in (False, True)]
     answer = AutoAnswer()
     answer.learn(held, truth, weight, None)
-    far = [each for each in answer._samples(held, truth, weight) if each.shifted]
-    assert len(far[0].truth) == 60
+    plain, far = answer._samples(held, truth, weight, None)
+    assert len(far.truth) == 60
+    assert plain.weight.sum() == pytest.approx(far.weight.sum())
+
+
+def test_learn__cases_as_they_are_and_two_shifted_versions__both_kinds_count_as_much():
+    found, truth = opinions(60)
+    held = [HeldOut(np.arange(60), [found] * 3, [np.zeros(60)] * 3)]
+    plain, *shifted = AutoAnswer().learn(held, truth, None, None)._samples(held, truth, None, None)
+    assert plain.weight.sum() == pytest.approx(sum(each.weight.sum() for each in shifted))
+    assert all(each.unit.tolist() == list(range(60)) for each in (plain, *shifted))
+
+
+def test_learn__groups__cases_of_a_group_are_one_unit():
+    found, truth = opinions(60)
+    held = [HeldOut(np.arange(60), [found], [np.zeros(60)])]
+    groups = np.array(["b", "a", "c"] * 20)
+    (only,) = AutoAnswer().learn(held, truth, None, groups)._samples(held, truth, None, groups)
+    assert only.unit.tolist() == [1, 0, 2] * 20
 
 
 @pytest.mark.filterwarnings("error:n_memories")

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
 from memclf.answers.belief import PARTS, Belief
-from memclf.answers.measured import TreesAndCurves
+from memclf.answers.measured import TreesAndCurves, ask_measured
 from memclf.cases import Cases
 from memclf.evaluate import Measured
 from memclf.evaluate.describe import describe_model
@@ -236,6 +236,31 @@ def test_trees_and_curves__sample_weight__both_learn_from_it():
         assert part.score(X[:50], y[:50]) > 0.8
 
 
+def test_trees_and_curves__both_count_as_much():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(80, 3)), rng.normal(size=(20, 3))
+    model = TreesAndCurves().fit(X, X[:, 0] > 0)
+    curves = model.curves_.predict_proba(model._scale(Z))
+    assert np.abs(curves - model.trees_.predict_proba(model._scale(Z))).max() > 0.05
+    assert model.predict_proba(Z) == pytest.approx((curves + model.trees_.predict_proba(model._scale(Z))) / 2)
+
+
+def test_trees_and_curves__other_units__change_nothing():
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(80, 3)), rng.normal(size=(20, 3))
+    X[::7, 1] = np.nan
+    y = X[:, 0] > 0
+    small = TreesAndCurves().fit(X * 2.0**-40, y)  # square metres of a spot
+    assert small.predict_proba(Z * 2.0**-40) == pytest.approx(TreesAndCurves().fit(X, y).predict_proba(Z))
+
+
+def test_trees_and_curves__missing_numbers__are_filled_with_the_median_of_the_others():
+    X = np.array([[1.0, 5.0], [2.0, np.nan], [9.0, 7.0], [3.0, 8.0]])
+    model = TreesAndCurves().fit(X, [0, 1, 0, 1])
+    assert model.fill(np.array([[np.nan, np.nan]])).tolist() == [[2.5, 7.0]]
+    assert model.lacks(np.array([[np.nan, 1.0], [1.0, np.nan], [1.0, 1.0]])).tolist() == [True, False, False]
+
+
 @pytest.mark.parametrize("where", ["new", "training"])
 def test_trees_and_curves__missing_numbers__are_usual_to_the_curves(where):
     rng = np.random.default_rng(0)
@@ -266,6 +291,57 @@ def test_auto__detail_that_is_missing_in_some_pictures__is_answered():
     assert np.isnan(inspect(clf.similarity_, Cases.of(new))).any()
     assert clf.answer_.belief_.measured
     assert clf.score(new, truth) > 0.75
+    _, oddness = ask_measured(clf.answer_.measured_, clf.answer_.odd_, clf._parts, Cases.of(new))
+    assert np.isfinite(oddness).all()  # such pictures were there in training
+
+
+class LostBar(Bar):
+    """Measures nothing in any picture once it is told to."""
+
+    lost = False
+
+    def measure(self, image, info):
+        found = super().measure(image, info)
+        return (found[0], np.nan) if LostBar.lost else found
+
+
+def test_auto__detail_that_no_training_picture_lacked__is_odd_where_it_is_missing(monkeypatch):
+    images, y = pictures(150, 0)
+    clf = MemoryClassifier(
+        RBFSimilarity(gamma=0.1, features=LostBar()), Blind(), n_memories=6, fallback="nearest", random_state=0,
+        answer=AutoAnswer(competence=None),
+    ).fit(images, y)  # fmt: skip
+    monkeypatch.setattr(LostBar, "lost", True)
+    _, oddness = ask_measured(clf.answer_.measured_, clf.answer_.odd_, clf._parts, Cases.of(pictures(10, 1)[0]))
+    assert np.isinf(oddness).all()
+    P = clf.predict_proba(pictures(10, 1)[0])
+    assert np.isfinite(P).all()
+
+
+def test_auto__measurements_in_other_units__are_as_odd():
+    images, y = pictures(150, 0)
+
+    class FineBar(Bar):
+        def measure(self, image, info):
+            found = super().measure(image, info)
+            return found[0], 1024 * found[1]
+
+    told = []
+    for feature in (Bar(), FineBar()):
+        similarity = RBFSimilarity(gamma=0.1, features=feature)
+        clf = MemoryClassifier(
+            similarity, Blind(), n_memories=6, fallback="nearest", random_state=0, answer=AutoAnswer(competence=None)
+        ).fit(images, y)
+        told.append(ask_measured(clf.answer_.measured_, clf.answer_.odd_, clf._parts, Cases.of(images[:20]))[1])
+    assert told[0] == pytest.approx(told[1], rel=1e-6)
+
+
+def test_auto__measurements_that_are_not_believed__are_not_kept():
+    images, y = pictures(150, 0)
+    nothing = np.random.default_rng(1).permutation(y)  # that no picture tells
+    answer = make(answer=AutoAnswer(competence=None)).fit(images, nothing).answer_
+    for told in (answer, make().fit(images, y).answer_):
+        assert (told.measured_ is not None) == (told.odd_ is not None) == told.inspects == told.belief_.measured
 
 
 def test_trees_and_curves__scale_of_weights__changes_nothing():
@@ -288,7 +364,7 @@ def test_auto__model_of_before_with_a_forest__is_saved_and_answers_as_it_did(fit
     assert (Measured(again).predict(images) == y).mean() > 0.9
 
 
-@pytest.mark.parametrize("damage", ["classes", "curves", "missing"])
+@pytest.mark.parametrize("damage", ["classes", "curves", "missing", "short"])
 def test_save__damaged_trees_and_curves__says_so(fitted, tmp_path, damage):
     broken = copy.deepcopy(fitted)
     told = broken.answer_.measured_
@@ -296,6 +372,8 @@ def test_save__damaged_trees_and_curves__says_so(fitted, tmp_path, damage):
         told.classes_ = told.classes_[::-1]
     elif damage == "curves":
         told.curves_[-1].classes_ = np.array(["bar"])
+    elif damage == "short":
+        told.usual_ = told.usual_[:1]
     else:
         del told.usual_
     with pytest.raises(FittedPartsError, match=r"answer_\.measured_ does not belong"):

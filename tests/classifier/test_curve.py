@@ -87,9 +87,9 @@ def test_search_curve__rule_learns_its_balance__numbers_are_scored_alike(monkeyp
 
     used, weigh = [], curve._weigh
 
-    def spy(answered, frequencies, balance):
+    def spy(answered, codes, given, balance):
         used.append(balance)
-        return weigh(answered, frequencies, balance)
+        return weigh(answered, codes, given, balance)
 
     monkeypatch.setattr(curve, "_weigh", spy)
     x = np.random.default_rng(0).uniform(0, 6, 200)[:, None]
@@ -100,6 +100,33 @@ def test_search_curve__rule_learns_its_balance__numbers_are_scored_alike(monkeyp
 
 def test_search_curve__one_number__is_a_curve_of_one_point():
     assert [point.n_memories for point in search_curve(make(), *stripes(60), 4).points] == [4]
+
+
+def test_search_curve__weights__count_in_the_score():
+    X, y = stripes(240)
+    wrong = np.arange(240) % 2 == 0
+    y = np.where(wrong, np.random.default_rng(1).integers(0, 2, 240), y)
+    plain, weighed = (
+        search_curve(make(), X, y, 24, sample_weight=weight).points[0] for weight in (None, np.where(wrong, 1e-3, 1.0))
+    )
+    assert plain.score < 0.85
+    assert weighed.score > plain.score + 0.1
+    fitted = make(n_memories="auto").fit(X, y, sample_weight=np.where(wrong, 1e-3, 1.0))
+    assert fitted.search_curve_.best.score > plain.score + 0.1
+
+
+@pytest.mark.parametrize("answer", ["labels", "auto"])
+def test_search_curve__copies_in_groups__are_no_surer_than_the_cases(answer):
+    X, y = stripes(60)
+    copies = X.repeat(10, axis=0) + np.random.default_rng(1).normal(0, 1e-3, (600, 1))
+    curve = search_curve(make(answer=answer), copies, y.repeat(10), [2, 12], groups=np.arange(60).repeat(10))
+    alone = search_curve(make(answer=answer), X, y, [2, 12])
+    assert curve.points[0].error > 0.5 * alone.points[0].error  # a third of it, were the copies cases of their own
+
+
+def test_search_curve__class_instead_of_a_classifier__is_refused():
+    with pytest.raises(TypeError, match="takes a classifier with its parameters; got the class MemoryClassifier"):
+        search_curve(MemoryClassifier, *stripes(60))
 
 
 def test_search_curve__no_memory_classifier__is_refused():

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import memclf
 from memclf.cli import app
+from memclf.exceptions import DataError
 from memclf.own import fit_data
 from memclf.vision.features import ColourOf, Measurements, TaughtRegions, write_spec
 
@@ -197,3 +198,20 @@ def test_fit__texts__say_what_to_install(tmp_path):
     shown = run(tmp_path / "t.csv", "--out", tmp_path / "m")
     assert shown.exit_code == 1
     assert "pip install sentence-transformers" in shown.output
+
+
+def test_fit_data__fewer_groups_than_folds__says_what_to_do(table):
+    with pytest.raises(DataError, match=r"the groups of .* are \d, and 5 held-out folds need at least 5"):
+        fit_data(table, target="outcome", groups="ward", answer="labels", estimator="logistic")
+
+
+def test_fit_data__class_with_one_case__is_noted(table, tmp_path):
+    rows = pd.read_csv(table)
+    rows.loc[0, "outcome"] = "unsure"
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    found = fit_data(tmp_path / "rows.csv", target="outcome", answer="labels", estimator="logistic")
+    assert "Note: class 'unsure' has a single case" in "\n".join(found.data.notes)
+
+
+def test_fit_data__who_answers__is_said_in_the_results(fitted):
+    assert fitted.as_dict()["who"] == "the labels of the case's memory (stage 1 alone)"

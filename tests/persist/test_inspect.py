@@ -225,6 +225,7 @@ def test_the_card_tells_what_the_model_is(folder, classifier):
     assert "- classes: bad, good" in card
     assert "- when no threshold is met: unknown (label `unknown`)" in card
     assert "- answers by: `LocalAnswer()`" in card
+    assert "- who answers: the classifier of the case's memory" in card
     assert "- similarity: `RBFSimilarity(gamma=0.05" in card
     assert "- input: ndarray with 3 columns" in card
     for number, row in enumerate(classifier.memory_indices_):

@@ -29,7 +29,7 @@ from memclf.answers.belief import (
     mix_classifiers,
     read_description,
 )
-from memclf.answers.choice import choose, try_beliefs
+from memclf.answers.choice import TOGETHER, choose, try_beliefs
 from memclf.answers.local import list_classes, name_classifier
 from memclf.answers.measured import TreesAndCurves, ask_measured, fit_measured
 from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange
@@ -119,7 +119,7 @@ class AutoAnswer(ProductAnswer):
     def check(self) -> None:
         """Refuse parameters that mean nothing."""
         detector_for(self.competence)
-        if self.metric not in METRICS:
+        if not (isinstance(self.metric, str) and self.metric in METRICS):
             raise ValueError(f"metric must be one of {', '.join(map(repr, METRICS))}; got {self.metric!r}")
 
     # --------------------------------------------------------------------------------------------------- learning
@@ -180,23 +180,25 @@ class AutoAnswer(ProductAnswer):
         self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
         odd = [each.opinions[0].oddness for each in plain if each.opinions[0].oddness is not None]
         self.oddness_ = Calibration.of(np.concatenate(odd)) if odd else None
-        samples = self._samples(held, codes, weight)
+        samples = self._samples(held, codes, weight, groups)
         trials = try_beliefs(samples, METRICS[self.metric])
         best = choose(trials, self.metric)
-        self.believed_, self.balance_ = best.name, best.balance
+        self.balance_ = best.balance
         self.scores_ = {
             name: choose([t for t in trials if t.name == name], self.metric).score(self.metric)
             for name in NAMES
             if any(t.name == name for t in trials)
         }
-        self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples)
+        self.belief_ = PARTS[best.name] if best.name in PARTS else learn_belief(samples).reduced()
+        self.believed_ = self.belief_.name or TOGETHER  # all together may come down to one part
         if not self.belief_.measured:
             self.measured_ = self.odd_ = self.oddness_ = None
         return self
 
-    def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None) -> list[Sample]:
+    def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> list[Sample]:
         """Opinions with true classes; cases as they are count as much as all shifted ones."""
         found: list[Sample] = []
+        unit = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
         for fold, each in enumerate(held):
             own = np.ones(len(each.rows)) if weight is None else np.asarray(weight, dtype=float)[each.rows]
             for number, (opinions, strange) in enumerate(zip(each.opinions, each.strangeness, strict=True)):
@@ -204,7 +206,8 @@ class AutoAnswer(ProductAnswer):
                 if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
                     rows = np.flatnonzero(_left(opinions, codes, weight, each.rows) >= MOSTLY)
                 told = self.compare_with_usual(opinions, strange).take(rows)
-                found.append(Sample(told, codes[each.rows][rows], own[rows], fold, each.far or number > 0))
+                shifted = each.far or number > 0
+                found.append(Sample(told, codes[each.rows][rows], own[rows], fold, shifted, unit[each.rows][rows]))
         return _share_out(found)
 
     def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
@@ -265,7 +268,7 @@ class AutoAnswer(ProductAnswer):
 
     def say(self, item: Any) -> str:
         """Who is believed, why, and what they say, for the sentence of an `Explanation`."""
-        return f"{self._say_opinions(item)}{say_balance(item, self.balance)}; {self._say_why()}"
+        return f"{self._say_opinions(item)}{say_balance(item, self.balance)}; believed: {self.say_who()}"
 
     def _say_opinions(self, item: Any) -> str:
         told = most_probable(item.labels)
@@ -294,11 +297,11 @@ class AutoAnswer(ProductAnswer):
             return f"the global {item.classifier}"
         return f"its {name_classifier(item)}{', drawn to the global one,' if self.belief_.asks_global else ''}"
 
-    def _say_why(self) -> str:
+    def say_who(self) -> str:
+        """Who is believed, and the scores behind it."""
         right = ", ".join(f"{NAMES[name]} {100 * share:.1f} %" for name, share in self.scores_.items())
-        return (
-            f"believed: {NAMES[self.believed_]} ({WORDS[self.metric]} on held-out and shifted training cases: {right})"
-        )
+        who = NAMES[self.believed_] + (", no part alone is surely better" if self.believed_ == TOGETHER else "")
+        return f"{who} ({WORDS[self.metric]} on held-out and shifted training cases: {right})"
 
 
 def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float]) -> dict[float, Array]:
@@ -338,5 +341,6 @@ def _share_out(samples: list[Sample]) -> list[Sample]:
             step = max(1, len(each.truth) * len(samples) // (2 * ENOUGH))  # fewer cases tell four numbers as well
             rows = np.arange(0, len(each.truth), step)
             weight = each.weight[rows] * step / total[each.shifted]
-            kept.append(replace(each, opinions=each.opinions.take(rows), truth=each.truth[rows], weight=weight))
+            few = {name: getattr(each, name)[rows] for name in ("truth", "unit")}
+            kept.append(replace(each, opinions=each.opinions.take(rows), weight=weight, **few))
     return kept

@@ -69,6 +69,21 @@ class Belief:
     temperature: float = 1.0
 
     @property
+    def name(self) -> str | None:
+        """The one of `PARTS` that it comes down to, if it does."""
+        alone = replace(self.reduced(), temperature=1.0)
+        return next((name for name, part in PARTS.items() if part == alone), None)
+
+    def reduced(self) -> Belief:
+        """The same without what changes nothing where one part has all the power."""
+        if self.classifier and self.labels:
+            return self
+        alone = replace(self, strangeness=0.0, distance=0.0)
+        if self.labels:
+            return replace(alone, shrinkage=NEVER)
+        return replace(alone, closeness=NEVER, measured=False)
+
+    @property
     def asks_local(self) -> bool:
         """Whether the local classifiers take part."""
         return self.classifier > 0 and self.shrinkage < NEVER
@@ -161,6 +176,9 @@ class Sample:
         The fold in which they were held out.
     shifted : bool
         Whether the cases are changed, or their memories were held out with them.
+    unit : ndarray or None
+        Of each case what it belongs to: versions of one case, and cases of one group, are not independent of each
+        other. None: all are.
     """
 
     opinions: Opinions
@@ -168,6 +186,7 @@ class Sample:
     weight: Array
     fold: int
     shifted: bool
+    unit: Array | None = None
 
 
 def learn_belief(samples: list[Sample]) -> Belief:

@@ -58,12 +58,15 @@ class Trial:
         Whether each held-out case is answered right.
     worth : Worth
         Of the same cases.
+    unit : ndarray or None
+        What each case belongs to; see `Sample`.
     """
 
     name: str
     balance: float
     right: Array
     worth: Worth
+    unit: Array | None = None
 
     @property
     def accuracy(self) -> Array:
@@ -83,7 +86,8 @@ class Trial:
         """Whether the score is higher by more than `SURELY` standard errors of the difference."""
         worth, ahead = self.worth.in_score(metric), self.right - other.right
         mean = float(worth @ ahead)
-        return mean > SURELY * float(np.sqrt(worth**2 @ (ahead - mean) ** 2))
+        errors = worth * (ahead - mean)
+        return mean > SURELY * float(np.linalg.norm(errors if self.unit is None else np.bincount(self.unit, errors)))
 
 
 def try_beliefs(samples: list[Sample], balances: tuple[float, ...]) -> list[Trial]:
@@ -96,13 +100,14 @@ def try_beliefs(samples: list[Sample], balances: tuple[float, ...]) -> list[Tria
         rest = [each for each in samples if each.fold != fold]
         learned[fold] = learn_belief(rest or samples)
     worth, truth = Worth.of(samples), np.concatenate([each.truth for each in samples])
+    unit = None if samples[0].unit is None else np.concatenate([np.asarray(each.unit) for each in samples])
     found, parts = [], list_parts(samples[0].opinions)
     for name in (*parts, TOGETHER):
         chances = [parts.get(name, learned[each.fold]).combine(each.opinions) for each in samples]
         for balance in balances:
             told = zip(samples, chances, strict=True)
             said = [balance_probabilities(P, each.opinions.prior, balance).argmax(axis=1) for each, P in told]
-            found.append(Trial(name, balance, (np.concatenate(said) == truth).astype(float), worth))
+            found.append(Trial(name, balance, (np.concatenate(said) == truth).astype(float), worth, unit))
     return found
 
 

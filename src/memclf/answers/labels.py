@@ -48,6 +48,10 @@ class LabelsAnswer(LocalAnswer):
         n, memory = len(routes), parts.label_distributions[routes.nearest]
         return replace(found, memory=memory, share=np.zeros(n), labels_share=np.ones(n))
 
+    def say_who(self) -> str:
+        """Who answers, in words."""
+        return "the labels of the case's memory (stage 1 alone)"
+
     def say(self, item: Any) -> str:
         """Which labels answer, for the sentence of an `Explanation`."""
         balanced = f", rare classes weighed up (balance {self.balance:g})" if self.balance else ""

@@ -115,6 +115,10 @@ class LocalAnswer(BaseEstimator):
         """Names of fitted attributes that cannot belong to this number of memories."""
         return []
 
+    def say_who(self) -> str:
+        """Who answers, in words: for model cards and terminals."""
+        return "the classifier of the case's memory"
+
     def say(self, item: Any) -> str:
         """Why the memory's classifier gives this answer, for the sentence of an `Explanation`."""
         return say_classifier(item, item.answer, item.probabilities or {})

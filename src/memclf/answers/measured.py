@@ -30,13 +30,18 @@ class TreesAndCurves(ClassifierMixin, BaseEstimator):
     The additive model adds up smooth curves, one of the rank of each number. Trees learn what numbers mean together,
     curves learn from fewer cases. Beyond the training cases both stay as they are at the last one, so that no
     measurement, however large, outweighs all others. Where there was nothing to measure, a number may be NaN: to the
-    curves it is the median then.
+    curves it is the median then. Units do not matter: numbers are divided by a power of two near their spread.
     """
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
-        self.trees_ = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0).fit(X, y, sample_weight)
+        known = [x[~np.isnan(x)] for x in X.T]
+        self.usual_ = np.array([np.median(each) if len(each) else 0.0 for each in known])
+        self.exponents_ = np.frexp([np.std(each) if len(each) else 0.0 for each in known])[1]
+        self.gaps_ = np.isnan(X).any(axis=0)
+        scaled = self._scale(X)
+        self.trees_ = RandomForestClassifier(TREES, min_samples_leaf=LEAST, random_state=0)
+        self.trees_.fit(scaled, y, sample_weight)
         self.classes_ = self.trees_.classes_
-        self.usual_ = np.array([np.median(known) if len(known) else 0.0 for known in (x[~np.isnan(x)] for x in X.T)])
         self.curves_ = None
         if len(self.classes_) > 1:
             ranks = QuantileTransformer(n_quantiles=min(RANKS, len(X)), output_distribution="normal", random_state=0)
@@ -44,27 +49,38 @@ class TreesAndCurves(ClassifierMixin, BaseEstimator):
             self.curves_ = make_pipeline(ranks, curves, LogisticRegression(max_iter=1000))
             # The sum of all weights stays, for the penalty on steep curves is counted beside it.
             share = None if sample_weight is None else sample_weight * (len(X) / np.sum(sample_weight))
-            self.curves_.fit(self.fill(X), y, logisticregression__sample_weight=share)
+            self.curves_.fit(self._scale(self.fill(X)), y, logisticregression__sample_weight=share)
         return self
 
     def fill(self, X: Array) -> Array:
         """The numbers, with the median of the training cases where one is missing."""
         return np.where(np.isnan(X), self.usual_, X)
 
+    def lacks(self, X: Array) -> Array:
+        """Whether a number is missing in each case that no training case lacked."""
+        return np.asarray((np.isnan(X) & ~self.gaps_).any(axis=1))
+
+    def _scale(self, X: Array) -> Array:
+        return np.asarray(np.ldexp(X, -self.exponents_))
+
     def predict_proba(self, X: Array) -> Array:
-        said = self.trees_.predict_proba(X)
-        return np.asarray(said if self.curves_ is None else (said + self.curves_.predict_proba(self.fill(X))) / 2)
+        said = self.trees_.predict_proba(self._scale(X))
+        if self.curves_ is None:
+            return np.asarray(said)
+        return np.asarray((said + self.curves_.predict_proba(self._scale(self.fill(X)))) / 2)
 
     def predict(self, X: Array) -> Array:
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     def is_whole(self) -> bool:
-        """Whether both parts answer for the same classes; a damaged file may hold others."""
-        held = vars(self)
-        if not {"trees_", "curves_", "usual_", "classes_"} <= set(held):
+        """Whether both parts fit the same classes and numbers; a damaged file may hold others."""
+        numbers = ("usual_", "exponents_", "gaps_")
+        if not {"trees_", "curves_", "classes_", *numbers} <= set(vars(self)):
             return False
         parts = [self.trees_] if self.curves_ is None else [self.trees_, self.curves_]
-        return all(np.array_equal(part.classes_, self.classes_) for part in parts)
+        return all(np.array_equal(part.classes_, self.classes_) for part in parts) and all(
+            np.shape(getattr(self, name)) == (self.trees_.n_features_in_,) for name in numbers
+        )
 
 
 def fit_measured(
@@ -91,6 +107,9 @@ def ask_measured(classifier: Any, odd: Any, parts: Any, cases: Cases) -> tuple[A
         return None, None
     numbers, said = np.asarray(inspect(parts.similarity, cases)), np.zeros((len(cases), len(parts.classes)))
     said[:, np.searchsorted(parts.classes, classifier.classes_)] = classifier.predict_proba(numbers)
-    if isinstance(classifier, TreesAndCurves):  # models of before have a forest
-        numbers = classifier.fill(numbers)
-    return (CASES * said + parts.frequencies) / (CASES + 1), None if odd is None else odd.judge(numbers)
+    said, oddness = (CASES * said + parts.frequencies) / (CASES + 1), None
+    if odd is not None and isinstance(classifier, TreesAndCurves):  # models of before have a forest
+        oddness = np.where(classifier.lacks(numbers), np.inf, odd.judge(classifier.fill(numbers)))
+    elif odd is not None:
+        oddness = odd.judge(numbers)
+    return said, oddness

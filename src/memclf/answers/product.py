@@ -215,6 +215,10 @@ class ProductAnswer(LocalAnswer):
         sound = {"detectors_": len(self.detectors_) == n_memories, "weights_": np.shape(self.weights_) == (4,)}
         return [f"answer_.{name}" for name, good in sound.items() if not good]
 
+    def say_who(self) -> str:
+        """Who answers, in words."""
+        return "the classifier of the case's memory and the labels of that memory together"
+
     def say(self, item: Any) -> str:
         """Why classifier and labels together give this answer, for the sentence of an `Explanation`."""
         return f"{_say_opinions(item)}{say_balance(item, float(self.balance))}"

@@ -23,6 +23,10 @@ class GlobalAnswer(LocalAnswer):
         """The global classifier."""
         return [parts.global_classifier]
 
+    def say_who(self) -> str:
+        """Who answers, in words."""
+        return "one classifier, trained on all cases"
+
     def say(self, item: Any) -> str:
         """What the global classifier says, for the sentence of an `Explanation`."""
         chance = "" if item.probabilities is None else f" with probability {item.probabilities[item.answer]:.2f}"

@@ -35,11 +35,12 @@ class CurvePoint:
         Share of held-out training cases that are answered rightly. Unknown is not right; where the rate of unknown is
         fixed by `unknown_rate`, or something answers in place of unknown, the nearest memory answers. Rare classes are
         weighed up as the answer rule does (one that learns how far: by the middle of what it may). For rules that learn
-        from shifted cases, half of the weight is on these.
+        from shifted cases, half of the weight is on these. Weights of cases count.
     behind : float
         How far the score is behind the best one.
     error : float
-        Standard error of that difference, both on the same cases.
+        Standard error of that difference, both on the same cases. Cases of a group count as one, and so do the versions
+        of a case.
     coverage : float
         Share of the cases that the memories were chosen from whose similarity to a memory reaches its threshold.
     unknown : float
@@ -107,7 +108,13 @@ class SearchCurve:
 
 
 def search_curve(
-    classifier: Any, X: Any, y: Any, numbers: Iterable[int] | None = None, *, groups: Any = None
+    classifier: Any,
+    X: Any,
+    y: Any,
+    numbers: Iterable[int] | None = None,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
 ) -> SearchCurve:
     """Score, coverage and share of unknown against the number of memories, on held-out cases.
 
@@ -118,7 +125,7 @@ def search_curve(
     X, y : the training cases and their classes
     numbers : numbers of memories, or None
         None: a series from 2 to a fifth of the cases, at most 128.
-    groups : array or None
+    groups, sample_weight : array or None
         As in `MemoryClassifier.fit`.
 
     Examples
@@ -136,7 +143,9 @@ def search_curve(
         search = classifier._try_numbers
     except AttributeError:
         raise TypeError(f"search_curve takes a MemoryClassifier; got {type(classifier).__name__}") from None
-    return search(X, y, numbers, groups)
+    if isinstance(classifier, type):
+        raise TypeError(f"search_curve takes a classifier with its parameters; got the class {classifier.__name__}")
+    return search(X, y, numbers, groups, sample_weight)
 
 
 def try_numbers(
@@ -162,14 +171,15 @@ def try_numbers(
         with warnings.catch_warnings():
             if numbers is None:
                 warnings.filterwarnings("ignore", message=FEWER_MEMORIES)
-            trials.append(_try_number(settings, data, pairs, versions, number, wholes, may_decline))
+            trials.append(_try_number(settings, data, plan.groups, pairs, versions, number, wholes, may_decline))
         if numbers is None and trials[-1].memories < number:  # cases have no more different descriptions
             wanted = [*(each for each in wanted if each < trials[-1].memories), trials[-1].memories]
             break
     best = max(trials, key=lambda trial: trial.score)
+    unit = np.arange(len(data.y)) if plan.groups is None else plan.groups
     points = []
     for number, trial in zip(wanted, trials, strict=False):  # of the same number, the first
-        apart = trial.weight * (best.right - trial.right)  # on the same cases
+        apart = np.bincount(_number(unit[trial.rows]), trial.weight * (best.right - trial.right))  # on the same cases
         error = float(np.sqrt(len(apart)) * apart.std())
         points.append(CurvePoint(number, trial.score, best.score - trial.score, error, trial.coverage, trial.unknown))
     return SearchCurve(tuple(points))
@@ -177,6 +187,7 @@ def try_numbers(
 
 @dataclass(frozen=True)
 class _Trial:
+    rows: Array  # of the training data, as often as a version of the case was asked
     right: Array
     weight: Array
     coverage: float
@@ -191,6 +202,7 @@ class _Trial:
 def _try_number(
     settings: FitSettings,
     data: TrainingData,
+    groups: Array | None,
     pairs: list[tuple[Array, Array]],
     versions: list[Cases | Chunks],
     number: int,
@@ -208,19 +220,19 @@ def _try_number(
         if parts.answer.learns:
             held.append(observe(classes, parts, [each.take(out) for each in versions], out))
         else:
-            answered.append([(codes[out], (said == data.y[out]).astype(float), 0)])
+            answered.append([(out, (said == data.y[out]).astype(float), 0)])
         memories = max(memories, len(parts.memory_indices))
         covered.append(parts.search_result.coverage)
         known.append(met)
     if held:  # the few numbers that the rule learns are learned on the cases that they are scored on
-        rule = parts.answer.learn(held, codes, data.weight, None)
+        rule = parts.answer.learn(held, codes, data.weight, groups)
         answered = [_answer_again(rule, each, codes) for each in held]
     if may_decline:
         for met, ((_, right, _), *_) in zip(known, answered, strict=True):  # of cases as they are
             right *= met
     # Not the balance that the rule has learned: scores of different numbers are compared, so one measure is for all.
-    right, weight = _weigh(answered, np.bincount(codes) / len(codes), float(settings.answer.balance))
-    return _Trial(right, weight, float(np.mean(covered)), 1 - float(np.concatenate(known).mean()), memories)
+    rows, right, weight = _weigh(answered, codes, data.weight, float(settings.answer.balance))
+    return _Trial(rows, right, weight, float(np.mean(covered)), 1 - float(np.concatenate(known).mean()), memories)
 
 
 def _answer_always(parts: FittedParts, cases: Cases) -> tuple[Array, Array]:
@@ -235,25 +247,31 @@ def _answer_always(parts: FittedParts, cases: Cases) -> tuple[Array, Array]:
 
 
 def _answer_again(rule: Any, held: HeldOut, codes: Array) -> list[tuple[Array, Array, int]]:
-    """For each version of held-out cases: classes, whether the answers are right, and number."""
+    """For each version of held-out cases: rows, whether the answers are right, and number."""
     found = []
     for version, (opinions, strange) in enumerate(zip(held.opinions, held.strangeness, strict=True)):
         P = rule.combine(rule.compare_with_usual(opinions, strange))
         P = balance_probabilities(P, opinions.prior, float(rule.balance))
-        truth = codes[held.rows]
-        found.append((truth, (P.argmax(axis=1) == truth).astype(float), version))
+        found.append((held.rows, (P.argmax(axis=1) == codes[held.rows]).astype(float), version))
     return found
 
 
-def _weigh(answered: list[Any], frequencies: Array, balance: float) -> tuple[Array, Array]:
-    """Right or not, and weights that add up to 1, half of it for changed cases."""
+def _weigh(answered: list[Any], codes: Array, given: Array | None, balance: float) -> tuple[Array, Array, Array]:
+    """Rows, right or not, and weights that add up to 1, half of it for changed cases."""
     flat = [part for fold in answered for part in fold]
-    right = np.concatenate([each[1] for each in flat])
-    weight = np.concatenate([frequencies[truth] ** -balance for truth, _, _ in flat])
-    changed = np.concatenate([np.full(len(truth), version > 0) for truth, _, version in flat])
+    rows, right = (np.concatenate([each[part] for each in flat]) for part in (0, 1))
+    changed = np.concatenate([np.full(len(some), version > 0) for some, _, version in flat])
+    given = np.ones(len(codes)) if given is None else given
+    frequencies = np.bincount(codes, given) / given.sum()
+    weight = given[rows] * frequencies[codes[rows]] ** -balance
     for kind in (False, True):
         weight[changed == kind] /= max(weight[changed == kind].sum(), np.finfo(float).tiny)
-    return right, weight / weight.sum()
+    return rows, right, weight / weight.sum()
+
+
+def _number(values: Array) -> Array:
+    """Different values as numbers from 0."""
+    return np.asarray(np.unique(values, return_inverse=True)[1]).reshape(-1)
 
 
 def _check_numbers(numbers: Any, most: int) -> list[int]:

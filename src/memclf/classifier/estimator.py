@@ -351,13 +351,13 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         may_decline = settings.fallback == "unknown" and self.unknown_rate is None
         return try_numbers(settings, data, plan, numbers, seeds.folds, may_decline=may_decline)
 
-    def _try_numbers(self, X: Any, y: Any, numbers: Any, groups: Any) -> SearchCurve:
+    def _try_numbers(self, X: Any, y: Any, numbers: Any, groups: Any, sample_weight: Any) -> SearchCurve:
         """What `search_curve` gives for this classifier's parameters."""
         self._validate_params()
         settings, cases = check_settings(self.get_params(deep=False)), open_cases(X)
-        y = _check_target(cases, compute_if_chunked(y))
-        plan = FoldPlan.create(self.cv, groups, len(y))
-        data = TrainingData(cases, y, None, {})
+        training = self._read_training(X, y, sample_weight, groups, {}, cases)
+        plan = FoldPlan.create(self.cv, groups, len(training.y))
+        data = TrainingData(cases, training.y, training.weight, training.params)
         return self._curve(settings, data, plan, numbers, Seeds.draw(self.random_state))
 
     def _route_params(self, weight: Array | None, params: dict[str, Any]) -> dict[str, Any]:

@@ -165,6 +165,9 @@ def _print_found(found: FittedData, report: Path | None) -> None:
     console.print(Text(advice.sentence, style=STYLES[advice.use]), soft_wrap=True)
     if advice.more:
         console.print(Text(advice.more), soft_wrap=True)
+    console.print(
+        as_markup(f"who answers in the memory classifier: {found.classifier.answer_.say_who()}"), soft_wrap=True
+    )
     console.print(f"model: {as_markup(found.model)}", soft_wrap=True)
     if report is not None:
         console.print(f"report: {as_markup(report)}", soft_wrap=True)

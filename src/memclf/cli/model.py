@@ -53,6 +53,8 @@ def _print_inspection(console: Console, found: Inspection) -> None:
             f"{training['memories']:d} memories of {training['cases']:d} cases; threshold {training['threshold']:g}, "
             f"coverage {training['coverage']:.1%}, mean similarity {training['mean_similarity']:.3f}"
         )
+        if "who" in training:  # models of before do not say it
+            console.print(as_markup(f"who answers: {training['who']}"), soft_wrap=True)
     elif "numbers" in training:
         console.print(as_markup("numbers: " + ", ".join(training["numbers"])))
     elif "alike" in training:

@@ -101,6 +101,7 @@ class FittedData:
             "cases": len(data.target),
             "classes": dict(zip(map(str, labels), counts, strict=True)),
             "memories": len(self.classifier.memory_indices_),
+            "who": self.classifier.answer_.say_who(),
             "notes": list(data.notes),
             "broken": list(data.broken),
             "contenders": found.rows,
@@ -202,6 +203,11 @@ def fit_cases(
     """
     if out is not None:
         check_target(Path(out))
+    if data.groups is not None and (many := len(set(data.groups))) < folds:
+        raise DataError(
+            f"the groups of {data.path} are {many}, and {folds} held-out folds need at least {folds}, since a group "
+            "stays together; give a column that cuts the cases finer, or none"
+        )
     make_memory, plain = _contenders(data, features, similarity, estimator, answer, unknown_rate, seed)
     cases = data.cases
     if data.kind == "images":  # described once for all folds, by the workers of a cluster if there is one
@@ -228,7 +234,9 @@ def fit_cases(
         random_state=seed,
         verbose=verbose,
     )
-    notes = dict.fromkeys((*data.notes, *(f"Note: {each.message}" for each in raised)))
+    notes = dict.fromkeys(
+        (*data.notes, *_find_single_cases(data.target), *(f"Note: {each.message}" for each in raised))
+    )
     return FittedData(clf, replace(data, notes=tuple(notes)), compare_answers(store, answer), model)
 
 
@@ -282,6 +290,16 @@ def _read_features(features: Any) -> Any:
     from memclf.vision.features import read_spec
 
     return read_spec(features)
+
+
+def _find_single_cases(target: Any) -> list[str]:
+    single = [repr(label) for label, n in zip(*_count(target), strict=True) if n == 1]
+    if not single:
+        return []
+    named = f"class {single[0]} has" if len(single) == 1 else f"classes {', '.join(single)} have"
+    return [
+        f"Note: {named} a single case: while that is held out no model knows the class, so every answer to it is wrong"
+    ]
 
 
 def _count(target: Any) -> tuple[list[Any], list[int]]:

@@ -141,7 +141,7 @@ def _about(found: FittedData, command: str) -> Section:
     clf, data = found.classifier, found.data
     labels, counts = np.unique(data.target, return_counts=True)
     classes = ", ".join(f"{label} {count:,}" for label, count in zip(labels.tolist(), counts.tolist(), strict=True))
-    settings = {"memory classifier": describe_model(clf), **list_settings(clf)}
+    settings = {"memory classifier": describe_model(clf), "who answers": clf.answer_.say_who(), **list_settings(clf)}
     versions = {f"version of {name}": value for name, value in list_versions().items()}
     rows: list[list[Cell]] = [[name, value] for name, value in ({"classes": classes} | settings | versions).items()]
     blocks: list[Block] = [

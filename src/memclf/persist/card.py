@@ -76,8 +76,9 @@ def _describe_memories(manifest: Mapping[str, Any]) -> list[str]:
     )
     if "by_memory" in training:
         lines = [
-            f"{first} is the memory whose classifier answers, if its threshold is met.",
+            f"{first} is its memory, if its threshold is met.",
             "",
+            f"- who answers: {_flatten(training['who'])}",
             f"- answers by: `{_flatten(training['answer'])}`",
             f"- classes: {_flatten(', '.join(manifest['classes']))}",
             f"- when no threshold is met: {training['fallback']}"

@@ -87,6 +87,7 @@ def describe_training(model: Any) -> dict[str, Any]:
     if isinstance(model, MemoryClassifier):
         summary["class_counts"] = _count_classes(model, model.cluster_counts_.sum(axis=0))
         summary["answer"] = show(model.answer_)
+        summary["who"] = model.answer_.say_who()
         summary["fallback"] = model.fallback if isinstance(model.fallback, str) else type(model.fallback).__name__
         summary["unknown_label"] = str(model.unknown_label_)
         summary["by_memory"] = [

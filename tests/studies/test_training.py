@@ -1,5 +1,7 @@
 """Training the contenders of one recipe, backbone and seed."""
 
+from functools import wraps
+
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GroupKFold
@@ -109,14 +111,15 @@ def test_groups__leaves__are_independent(tmp_path):
 def test_train__with_a_cluster__workers_describe_the_training_images_once(tmp_path, monkeypatch, cached):
     distributed = pytest.importorskip("distributed")
     settings = settings_for("leaf", n_train=20, n_test=8, image_size=(32, 32), epochs=1)
-    data, measure, places = load_study(settings), LeafColours.measure, []
+    data, measure, places = load_study(settings), LeafColours._measure_all, []
     data = data.cached(tmp_path / "cache") if cached else data
 
-    def note_place(self, image, info):
-        places.append(name_worker())
-        return measure(self, image, info)
+    @wraps(measure)  # it travels by its name
+    def note_place(self, images):  # in the thread of the task; threads of joblib do not know their worker
+        places.extend([name_worker()] * len(images))
+        return measure(self, images)
 
-    monkeypatch.setattr(LeafColours, "measure", note_place)
+    monkeypatch.setattr(LeafColours, "_measure_all", note_place)
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": False}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client, client.as_current():
         baseline = next(train(find_study("leaf"), data.train, settings, tmp_path / "models"))

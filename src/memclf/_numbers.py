@@ -114,6 +114,16 @@ def shares(groups: Array) -> Array:
     return 1 / size[group.reshape(-1)]
 
 
+def column_medians(X: Array) -> Array:
+    """The median of each column's values; NaN stands for none, and 0 where a column has none.
+
+    >>> column_medians(np.array([[1.0, np.nan], [3.0, np.nan]]))
+    array([2., 0.])
+    """
+    known = [x[~np.isnan(x)] for x in X.T]
+    return np.array([np.median(each) if len(each) else 0.0 for each in known])
+
+
 def format_number(value: float, digits: int = 4, *, sign: str = "") -> str:
     """A number of any size, for people: with so many digits, but large ones in full.
 

@@ -11,13 +11,16 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
+from memclf.answers.auto import labels_by_closeness
 from memclf.answers.base import HeldOut, Opinions
-from memclf.answers.belief import PARTS, Belief, Sample, _Together, learn_belief
+from memclf.answers.belief import PARTS, Belief, Sample, _Together, learn_belief, leave_out
 from memclf.answers.choice import Trial, Worth, choose, try_beliefs
+from memclf.cases import Cases
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
 from memclf.classifier.held_out import FoldedFit, split_by_memories
@@ -186,6 +189,23 @@ def test_try_beliefs__together__is_learned_without_the_fold_that_it_is_tried_on(
     found = {each.name: each.accuracy[0] for each in try_beliefs(samples, (0.0,))}
     # In each fold the other part knows the classes: whoever learned on that fold would do well.
     assert found["together"] < min(found["global"], found["labels"]) - 0.05
+
+
+def test_try_beliefs__cases_held_out_again_with_their_memories__are_not_learned_from():
+    found, truth = opinions(300)
+    fold, weight = np.repeat([0, 1, 2], 100), np.full(100, 0.01)
+
+    def held(rows, number, shifted):
+        return Sample(found.take(rows), truth[rows], weight, number, shifted, rows)
+
+    plain = [held(np.flatnonzero(fold == k), k, False) for k in range(3)]
+    far = [held(np.arange(k, 300, 3), 3 + k, True) for k in range(3)]  # other folds of the same cases
+    rest = leave_out([*plain, *far], 0)
+    assert {each.fold for each in rest} == {1, 2, 3, 4, 5}
+    assert all((each.unit >= 100).all() for each in rest)
+    assert all(np.array_equal(each.truth, truth[each.unit]) for each in rest)
+    assert sum(len(each.truth) for each in rest) == 400
+    assert len(leave_out([replace(each, unit=None) for each in plain], 0)) == 2
 
 
 def test_choose__both__a_point_and_a_half_of_accuracy_is_too_much():
@@ -476,6 +496,18 @@ def test_learn__cases_as_they_are_and_two_shifted_versions__both_kinds_count_as_
     assert all(each.unit.tolist() == list(range(60)) for each in (plain, *shifted))
 
 
+def test_learn__case_and_control_side_by_side__a_sample_holds_both_and_every_version_of_a_case():
+    found, _ = opinions(6000)
+    truth = np.arange(6000) % 2
+    found = replace(found, prior=np.array([0.5, 0.5, 0.0]))
+    held = [HeldOut(np.arange(6000), [found] * 3, [np.zeros(6000)] * 3)]
+    samples = AutoAnswer().learn(held, truth, None, None)._samples(held, truth, None, None)
+    assert all(len(each.truth) == 3000 for each in samples)
+    assert all(np.bincount(each.truth).tolist() == [1500, 1500] for each in samples)
+    assert all(np.array_equal(each.unit, samples[0].unit) for each in samples)
+    assert np.array_equal(samples[0].opinions.local, found.local[samples[0].unit])
+
+
 def test_learn__groups__cases_of_a_group_are_one_unit():
     found, truth = opinions(60)
     held = [HeldOut(np.arange(60), [found], [np.zeros(60)])]
@@ -491,3 +523,60 @@ def test_auto__as_many_memories_as_different_cases__folds_with_fewer_do_not_warn
     y[::20], y[10::20] = "odd", "even"
     clf = make(second_column()).fit(np.repeat(X, 10, axis=0), y)
     assert len(clf.memory_indices_) == 12
+
+
+def test_labels_by_closeness__weights__count_as_in_the_labels_of_one_memory():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
+    weight = np.where(y == 0, 1.0, 100.0)
+    settings = {"n_memories": 6, "answer": "auto", "fallback": "nearest", "random_state": 0}
+    clf = MemoryClassifier(RBFSimilarity(1.0), **settings).fit(X, y, sample_weight=weight)
+
+    def weigh(each):
+        weights = each.answer_.label_weights_
+        return labels_by_closeness(each._parts, Cases.of(X), [0.0], weights)[0.0]
+
+    share = np.bincount(y, weight) / weight.sum()
+    assert weigh(clf) == pytest.approx(np.tile(share, (300, 1)))  # all memories alike: the class frequencies
+    assert clf.answer_.label_weights_.sum(axis=1) == pytest.approx(np.bincount(clf.labels_, weight))
+    edited = clf.drop(2)
+    assert len(edited.answer_.label_weights_) == len(edited.memory_indices_) == 5
+    assert edited.answer_.label_weights_.sum(axis=1) == pytest.approx(np.bincount(edited.labels_, weight))
+    assert len(clf.answer_.label_weights_) == 6
+
+
+def test_auto__gaps_that_the_estimator_takes__are_answered():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 4))
+    y = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 0] = np.nan_to_num(X[:, 0])
+    similarity = RBFSimilarity(0.3, features=look)
+    settings = {"n_memories": 4, "answer": "auto", "fallback": "nearest", "random_state": 0}
+    clf = MemoryClassifier(similarity, DecisionTreeClassifier(max_depth=3, random_state=0), **settings).fit(X, y)
+    assert clf.score(X, y) > 0.8
+    assert np.isfinite(clf.predict_proba(X)).all()
+    assert np.isfinite(clf.answer_.calibration_.held).all()
+
+
+def test_explain__fallback_with_rare_classes_weighed_up__the_sentence_says_so():
+    rng = np.random.default_rng(3)
+    y = (rng.random(300) < 0.12).astype(int)
+    X = np.column_stack([y + rng.normal(size=300), 1.2 * y + rng.normal(size=300)])
+    far = rng.normal([6.0, 0.0], size=(200, 2))
+    similarity = RBFSimilarity(1.0, features=look)
+    rule = AutoAnswer("balanced_accuracy")
+    clf = MemoryClassifier(similarity, threshold=0.8, n_memories=6, answer=rule, fallback="global", random_state=0)
+    clf.fit(X, y)
+    found = clf.answers(far)
+    fallback = np.flatnonzero(~found.routes.known)
+    said = clf.fallback_.predict_proba(far[fallback])
+    assert found.unbalanced[fallback] == pytest.approx(said)
+    balance = clf.answer_.balance_
+    assert balance > 0
+    other = fallback[found.labels[fallback] != said.argmax(axis=1)]
+    assert len(other)
+    item = clf.explain(far[other[:1]])[0]
+    assert item.answered_by == "fallback"
+    assert f"rare classes weighed up, balance {balance:g}: {item.answer!r}" in item.sentence
+    assert item.outcome != item.answer

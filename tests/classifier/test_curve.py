@@ -69,7 +69,7 @@ def test_curve__shown__as_text_table_and_picture():
     assert curve.plot().get_xlabel() == "memories"
 
 
-@pytest.mark.parametrize("numbers", [[], [0, 3], [500], [2.5], ["a"], [np.nan], 0, "many"])
+@pytest.mark.parametrize("numbers", [[], [0, 3], [500], [2.5], [True, 4], ["a"], [np.nan], 0, "many"])
 def test_search_curve__numbers_that_cannot_be__are_refused(numbers):
     with pytest.raises(ValueError, match="numbers of memories must be from 1 to 160"):
         search_curve(make(), *stripes(), numbers)

@@ -203,8 +203,20 @@ def test_wrong_detectors_are_named():
     assert detector_for(None) is None
     with pytest.raises(ValueError, match="competence must be None, one of 'mahalanobis'.*got 'magic'"):
         detector_for("magic")
-    with pytest.raises(ValueError, match="these have gaps; fill them in a step before it"):
-        embed(LogisticRegression(), np.array([[1.0, np.nan]]))
+    with pytest.raises(ValueError, match="some are infinite; replace them in a step before it"):
+        embed(LogisticRegression(), np.array([[1.0, np.inf]]))
+
+
+@pytest.mark.parametrize("name", ["mahalanobis", "neighbours"])
+def test_detector__gaps__count_as_the_median_of_the_training_cases(name):
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    X[::7, 0] = np.nan
+    median = np.nanmedian(X[::2, 0])
+    detector = DETECTORS[name]().learn(X[::2], y[::2])
+    filled = np.where(np.isnan(X), median, X)
+    np.testing.assert_allclose(detector.judge(X[1::2]), detector.judge(filled[1::2]))
+    np.testing.assert_allclose(detector.judge(filled), DETECTORS[name]().learn(filled[::2], y[::2]).judge(filled))
 
 
 def test_mahalanobis__scaled__units_of_the_columns_do_not_matter():

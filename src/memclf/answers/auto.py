@@ -6,6 +6,7 @@ the lab. Where one part alone does best, it answers alone, and the others are no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -54,6 +55,7 @@ WORDS = {
     "both": "mean of accuracy and balanced accuracy",
     "balanced_accuracy": "balanced accuracy",
 }
+NOT_SURELY = ", since no part alone is ahead by two standard errors"
 MOSTLY = 0.5  # a class of which less is left to learn from says nothing about its held-out cases
 BLOCK = 2**21  # similarities held at once
 
@@ -127,7 +129,15 @@ class AutoAnswer(ProductAnswer):
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Fit detectors, and a classifier on what the expert's features measure, if there are any."""
         self.measured_, self.odd_ = fit_measured(parts, cases, y, counted, weight)
+        self.label_weights_ = _weigh_labels(parts, y, counted, weight)
         return super().fit_local(parts, cases, y, counted, weight)
+
+    def refit_local(
+        self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int], weight: Array | None
+    ) -> Self:
+        new = super().refit_local(parts, cases, y, counted, unchanged, weight)
+        new.label_weights_ = _weigh_labels(parts, y, counted, weight)
+        return new
 
     def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
         """What all parts say about the cases, and how strange these are."""
@@ -163,12 +173,16 @@ class AutoAnswer(ProductAnswer):
             memory,
             parts.frequencies,
             whole=said_by_all,
-            nearby=labels_by_closeness(parts, cases, wanted) if wanted else None,
+            nearby=labels_by_closeness(parts, cases, wanted, self._labels_of(parts)) if wanted else None,
             measured=told,
             size=_sizes(parts)[routes.nearest] if local else None,
             distance=1 - routes.similarity,
             oddness=oddness,
         )
+
+    def _labels_of(self, parts: Any) -> Array:
+        # Models of before know numbers of cases, not their weights.
+        return np.asarray(vars(self).get("label_weights_", parts.cluster_counts), dtype=float)
 
     def learn(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> Self:
         """Learn whom to believe, and what strangeness and distance mean. Returns self."""
@@ -199,12 +213,16 @@ class AutoAnswer(ProductAnswer):
         """Opinions with true classes; cases as they are count as much as all shifted ones."""
         found: list[Sample] = []
         unit = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
+        order = _mix(codes)
+        n = sum(len(each.rows) * len(each.opinions) for each in held)
+        step = max(1, n // (2 * ENOUGH))  # fewer cases tell four numbers as well
         for fold, each in enumerate(held):
             own = np.ones(len(each.rows)) if weight is None else np.asarray(weight, dtype=float)[each.rows]
             for number, (opinions, strange) in enumerate(zip(each.opinions, each.strangeness, strict=True)):
                 rows = np.arange(len(each.rows))
                 if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
                     rows = np.flatnonzero(_left(opinions, codes, weight, each.rows) >= MOSTLY)
+                rows = np.sort(rows[np.argsort(order[each.rows][rows])][::step])
                 told = self.compare_with_usual(opinions, strange).take(rows)
                 shifted = each.far or number > 0
                 found.append(Sample(told, codes[each.rows][rows], own[rows], fold, shifted, unit[each.rows][rows]))
@@ -263,7 +281,12 @@ class AutoAnswer(ProductAnswer):
         """Names of fitted attributes that cannot belong to this number of memories."""
         told = vars(self).get("measured_")
         whole = told.is_whole() if isinstance(told, TreesAndCurves) else True  # models of before have a forest
-        sound = {"answer_.detectors_": len(self.detectors_) == n_memories, "answer_.measured_": whole}
+        weights = vars(self).get("label_weights_")  # models of before have none
+        sound = {
+            "answer_.detectors_": len(self.detectors_) == n_memories,
+            "answer_.measured_": whole,
+            "answer_.label_weights_": weights is None or len(weights) == n_memories,
+        }
         return [name for name, good in sound.items() if not good]
 
     def say(self, item: Any) -> str:
@@ -300,14 +323,16 @@ class AutoAnswer(ProductAnswer):
     def say_who(self) -> str:
         """Who is believed, and the scores behind it."""
         right = ", ".join(f"{NAMES[name]} {100 * share:.1f} %" for name, share in self.scores_.items())
-        who = NAMES[self.believed_] + (", no part alone is surely better" if self.believed_ == TOGETHER else "")
+        who = NAMES[self.believed_] + (NOT_SURELY if self.believed_ == TOGETHER else "")
         return f"{who} ({WORDS[self.metric]} on held-out and shifted training cases: {right})"
 
 
-def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float]) -> dict[float, Array]:
-    """Label distributions of all memories together, weighed by closeness in several ways."""
-    Z = describe(parts.similarity, cases)
-    counts, prior = parts.cluster_counts.astype(float), parts.frequencies
+def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float], counts: Array) -> dict[float, Array]:
+    """Label distributions of all memories together, weighed by closeness in several ways.
+
+    `counts` are the classes in each cluster, by the weights of their cases.
+    """
+    Z, prior = describe(parts.similarity, cases), parts.frequencies
     found: dict[float, list[Array]] = {each: [] for each in closenesses}
     for part in containers.chunks(len(cases), max(1, BLOCK // len(counts))):
         some = containers.take(Z, np.arange(part.start, part.stop))
@@ -317,6 +342,14 @@ def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float]) -> d
             weighed = nearness**closeness @ counts
             rows.append((weighed + prior) / (weighed.sum(axis=1, keepdims=True) + 1))
     return {closeness: np.concatenate(rows) for closeness, rows in found.items()}
+
+
+def _weigh_labels(parts: Any, y: Array, counted: Array, weight: Array | None) -> Array:
+    """How much weight the cases of each class have in each cluster."""
+    found = np.zeros(parts.cluster_counts.shape)
+    where = parts.labels[counted], np.searchsorted(parts.classes, y[counted])
+    np.add.at(found, where, 1.0 if weight is None else weight[counted])
+    return found
 
 
 def _sizes(parts: Any) -> Array:
@@ -332,15 +365,17 @@ def _left(opinions: Opinions, codes: Array, weight: Array | None, rows: Array) -
     return np.asarray((opinions.prior / np.maximum(overall, np.finfo(float).tiny))[codes[rows]])
 
 
+def _mix(codes: Array) -> Array:
+    """A place for each case: every k-th of any of them, in this order, are a sample with its share of each class.
+
+    The order in which cases were collected means something: pairs of case and control, say, lie side by side.
+    """
+    place = np.empty(len(codes), dtype=np.intp)
+    place[np.lexsort((np.random.default_rng(0).permutation(len(codes)), codes))] = np.arange(len(codes))
+    return place
+
+
 def _share_out(samples: list[Sample]) -> list[Sample]:
     """Weights under which cases as they are count as much as all shifted ones together."""
     total = {kind: sum(float(each.weight.sum()) for each in samples if each.shifted == kind) for kind in (False, True)}
-    kept = []
-    for each in samples:
-        if len(each.truth):
-            step = max(1, len(each.truth) * len(samples) // (2 * ENOUGH))  # fewer cases tell four numbers as well
-            rows = np.arange(0, len(each.truth), step)
-            weight = each.weight[rows] * step / total[each.shifted]
-            few = {name: getattr(each, name)[rows] for name in ("truth", "unit")}
-            kept.append(replace(each, opinions=each.opinions.take(rows), weight=weight, **few))
-    return kept
+    return [replace(each, weight=each.weight / total[each.shifted]) for each in samples if len(each.truth)]

@@ -60,7 +60,7 @@ class Answers:
         How much the classifier and the labels count in each answer. The first is a share of the classifier's usual
         power, the second the power of the labels.
     unbalanced : ndarray or None
-        The probabilities before rare classes are weighed up.
+        The probabilities before rare classes are weighed up; those of the fallback, where it answers.
     competence : ndarray or None
         For each case the share of held-out training cases that are at least as strange to the classifier.
     """

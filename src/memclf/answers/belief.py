@@ -188,6 +188,27 @@ class Sample:
     shifted: bool
     unit: Array | None = None
 
+    def take(self, rows: Array) -> Sample:
+        """Some of the cases."""
+        unit = None if self.unit is None else self.unit[rows]
+        told = self.opinions.take(rows)
+        return replace(self, opinions=told, truth=self.truth[rows], weight=self.weight[rows], unit=unit)
+
+
+def leave_out(samples: list[Sample], fold: int) -> list[Sample]:
+    """The samples of other folds, without cases of the units that this fold holds.
+
+    Where whole memories are held out as well, each case is in two folds.
+    """
+    held = [each.unit for each in samples if each.fold == fold and each.unit is not None]
+    units = np.concatenate(held) if held else np.empty(0)
+    found = []
+    for each in samples:
+        if each.fold != fold:
+            rest = np.ones(len(each.truth), bool) if each.unit is None else ~np.isin(each.unit, units)
+            found.append(each.take(np.flatnonzero(rest)))
+    return [each for each in found if len(each.truth)]
+
 
 def learn_belief(samples: list[Sample]) -> Belief:
     """The belief under which held-out cases are likeliest."""

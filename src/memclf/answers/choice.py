@@ -8,7 +8,7 @@ import numpy as np
 
 from memclf._numbers import Array, first_largest, reaches
 from memclf.answers.base import balance_probabilities
-from memclf.answers.belief import Sample, learn_belief, list_parts
+from memclf.answers.belief import Sample, learn_belief, leave_out, list_parts
 
 TOGETHER = "together"  # the name of the product
 SURELY = 2.0  # standard errors by which a part has to be better than the product
@@ -93,11 +93,11 @@ class Trial:
 def try_beliefs(samples: list[Sample], balances: tuple[float, ...]) -> list[Trial]:
     """Each part alone, and all together, with rare classes weighed up in several ways.
 
-    "together" is learned without the fold that it is tried on.
+    "together" is learned without the fold that it is tried on, and without other versions of its cases.
     """
     learned = {}
     for fold in {each.fold for each in samples}:
-        rest = [each for each in samples if each.fold != fold]
+        rest = leave_out(samples, fold)
         learned[fold] = learn_belief(rest or samples)
     worth, truth = Worth.of(samples), np.concatenate([each.truth for each in samples])
     unit = None if samples[0].unit is None else np.concatenate([np.asarray(each.unit) for each in samples])

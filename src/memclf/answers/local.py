@@ -69,7 +69,9 @@ class LocalAnswer(BaseEstimator):
         self.fitted_ = True
         return self
 
-    def refit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int]) -> Self:
+    def refit_local(
+        self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int], weight: Array | None
+    ) -> Self:
         """The rule for other memories, with what it learned on folds; it is not changed itself.
 
         `unchanged` has the new and the former number of each memory whose classifier was not fitted again.
@@ -118,6 +120,10 @@ class LocalAnswer(BaseEstimator):
     def say_who(self) -> str:
         """Who answers, in words: for model cards and terminals."""
         return "the classifier of the case's memory"
+
+    def say_fallback(self, item: Any) -> str:
+        """What the rule makes of the fallback's probabilities, in words; "" for nothing."""
+        return ""
 
     def say(self, item: Any) -> str:
         """Why the memory's classifier gives this answer, for the sentence of an `Explanation`."""

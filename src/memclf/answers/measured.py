@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, SplineTransformer
 
-from memclf._numbers import Array
+from memclf._numbers import Array, column_medians
 from memclf.cases import Cases
 from memclf.cases.chunks import Chunks, map_parts
 from memclf.local.competence import Mahalanobis
@@ -34,8 +34,8 @@ class TreesAndCurves(ClassifierMixin, BaseEstimator):
     """
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
+        self.usual_ = column_medians(X)
         known = [x[~np.isnan(x)] for x in X.T]
-        self.usual_ = np.array([np.median(each) if len(each) else 0.0 for each in known])
         self.exponents_ = np.frexp([np.std(each) if len(each) else 0.0 for each in known])[1]
         self.gaps_ = np.isnan(X).any(axis=0)
         scaled = self._scale(X)

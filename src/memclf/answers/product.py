@@ -95,7 +95,9 @@ class ProductAnswer(LocalAnswer):
         self.strange_rate_ = 0.0
         return self
 
-    def refit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int]) -> Self:
+    def refit_local(
+        self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int], weight: Array | None
+    ) -> Self:
         """The rule with detectors for other memories, and with what it learned on folds."""
         wanted, new = detector_for(self.competence), copy.copy(self)
         known = {k: self.detectors_[former] for k, former in unchanged.items()}
@@ -167,6 +169,7 @@ class ProductAnswer(LocalAnswer):
         if parts.fallback_classifier is not None:
             left = np.where(routes.known, -1, 0)
             P = pool.ask([parts.fallback_classifier], left, cases, "predict_proba", P, parts.classes)
+            unbalanced = np.where(routes.known[:, None], unbalanced, P)
         P = balance_probabilities(P, opinions.prior, float(self.balance))
         found, known = empty_labels(parts, len(routes)), P.any(axis=1)
         found[known] = parts.classes[P[known].argmax(axis=1)]
@@ -218,6 +221,10 @@ class ProductAnswer(LocalAnswer):
     def say_who(self) -> str:
         """Who answers, in words."""
         return "the classifier of the case's memory and the labels of that memory together"
+
+    def say_fallback(self, item: Any) -> str:
+        """What the rule makes of the fallback's probabilities, for the sentence of an `Explanation`."""
+        return say_balance(item, float(self.balance))
 
     def say(self, item: Any) -> str:
         """Why classifier and labels together give this answer, for the sentence of an `Explanation`."""

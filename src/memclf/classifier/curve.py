@@ -159,7 +159,8 @@ def try_numbers(
 ) -> SearchCurve:
     """Fit without each fold for each number of memories, and score the fold.
 
-    `may_decline`: a case below its threshold is answered unknown, which is not right.
+    `may_decline`: a case below its threshold is answered unknown, which is not right. Changed versions of cases, from
+    which some rules learn, are answered always.
     """
     pairs = plan.split(data.y, data.counted, seed)
     least = min(len(rest) for rest, _ in pairs)
@@ -277,7 +278,8 @@ def _number(values: Array) -> Array:
 def _check_numbers(numbers: Any, most: int) -> list[int]:
     """Numbers in ascending order, each once."""
     given = list(numbers) if isinstance(numbers, Iterable) else [numbers]
-    if not given or not all(isinstance(each, Integral) and 1 <= int(each) <= most for each in given):
+    whole = all(isinstance(each, Integral) and not isinstance(each, bool) for each in given)
+    if not (given and whole and all(1 <= int(each) <= most for each in given)):
         raise ValueError(
             f"numbers of memories must be from 1 to {most}, the cases of the smallest fit, and whole; got {numbers!r}"
         )

@@ -88,7 +88,8 @@ class MemoryClassifier(Editable, ClassifierMixin, BaseEstimator):
         The paper's equation (1), or its prose; see `memclf.routing.route`.
     fallback : "unknown", "nearest", "global" or classifier
         What answers when no threshold is met: nothing, the case is unknown; the nearest memory's classifier all the
-        same; the estimator trained on everything; another classifier, trained on everything.
+        same; the estimator trained on everything; another classifier, trained on everything. An answer rule that
+        weighs rare classes up does so with the fallback's probabilities, too.
     unknown_label : label
         The answer for unknown. "auto": "unknown" for strings; for numbers -1, or 0 where -1 is a class, or the whole
         number below all classes where both are.

@@ -260,7 +260,8 @@ def fit_clusters(
     if parts.answer.needs_probabilities and not give_probabilities(parts.pool.estimators, fallback_classifier):
         raise TypeError(f"{NEED_PROBABILITIES}; those that were fitted do not. {PROBABILITIES_HELP}")
     if former and former.is_edit:
-        return replace(parts, answer=former.answer.refit_local(parts, data.cases, data.y, counted, unchanged))
+        answer = former.answer.refit_local(parts, data.cases, data.y, counted, unchanged, data.weight)
+        return replace(parts, answer=answer)
     parts.answer.fit_local(parts, data.cases, data.y, counted, data.weight)
     return parts
 

@@ -366,7 +366,7 @@ def _explain_one(
         competence=None if found.competence is None else float(found.competence[i]),
         as_strange=as_strange,
         held_out=held_out,
-        unbalanced=named(found.unbalanced) if at_memory else None,
+        unbalanced=None if by == "none" else named(found.unbalanced),
         rule=parts.answer,
         bound=bound,
     )

@@ -44,7 +44,7 @@ def explain_in_a_sentence(item: Any) -> str:
             why += f" ({say_competence(item)})"
         if item.answered_by == "none":
             return f"Unknown: {why}."
-        return f"Answer {item.answer!r} by the fallback, {item.classifier}: {why}."
+        return f"Answer {item.answer!r} by the fallback, {item.classifier}: {why}{item.rule.say_fallback(item)}."
     although = {
         "": "",
         "trust": ", though the features do not trust their description",

@@ -20,7 +20,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
-from memclf._numbers import Array, shares
+from memclf._numbers import Array, column_medians, shares
 from memclf.cases import Cases
 from memclf.cases.chunks import Chunks
 from memclf.cases.steps import skip_known
@@ -37,11 +37,13 @@ class Detector(BaseEstimator):
 
     `fit` takes what the classifier was trained on; `strangeness` is higher for stranger cases.
     `looks_at` names what the rows are: "embedding" (the penultimate layer of a network, what a pipeline makes of the
-    cases, or the cases themselves) or "scores" (one per class).
+    cases, or the cases themselves) or "scores" (one per class). Where a number is missing, it is the median of the
+    training cases: a gap by itself is not strange.
     """
 
     looks_at = "embedding"
     scale_ = 1.0
+    usual_: Any = np.nan  # detectors of before know no medians; a gap is infinitely strange to them
 
     def learn(self, R: Array, y: Array) -> Self:
         """Fit, and find the scale that makes detectors of different clusters comparable.
@@ -49,6 +51,8 @@ class Detector(BaseEstimator):
         Distances are in units of the detector's own median, that of cases which it was not fitted to: a cluster may
         be wide or narrow, and small ones fit their own cases too well.
         """
+        self.usual_ = column_medians(R)
+        R = self._fill(R)
         if self.looks_at == "embedding":
             held = np.arange(len(R)) % 3 == 0
             usual = clone(self).fit(R[~held], y[~held]).strangeness(R[held])
@@ -58,8 +62,12 @@ class Detector(BaseEstimator):
     def judge(self, R: Array) -> Array:
         """Strangeness in units of what is usual; what is beyond all numbers is infinitely strange."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found = self.strangeness(R) / self.scale_
+            found = self.strangeness(self._fill(R)) / self.scale_
         return np.where(np.isnan(found), np.inf, found)
+
+    def _fill(self, R: Array) -> Array:
+        gaps = np.isnan(R)
+        return np.where(gaps, self.usual_, R) if gaps.any() else R
 
     def fit(self, R: Array, y: Array) -> Self:
         """Learn what is usual from the rows of the training cases and their labels."""
@@ -207,11 +215,11 @@ def embed(estimator: Any, X: Any) -> Array | None:
         R = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         return None
-    if R.ndim == 2 and not np.isfinite(R).all():
-        if estimator is None:  # a constant, which takes cases with gaps
+    if R.ndim == 2 and np.isinf(R).any():
+        if estimator is None:  # a constant, which takes any case
             return None
         raise ValueError(
-            "competence looks at the numbers that the last step of the estimator gets, and these have gaps; fill "
+            "competence looks at the numbers that the last step of the estimator gets, and some are infinite; replace "
             "them in a step before it, or give the answer rule competence=None"
         )
     return R if R.ndim == 2 else None

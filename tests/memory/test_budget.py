@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from memclf import MemorySelector, select_memories
-from memclf.memory import blocks, budget
+from memclf.memory import blocks, budget, search
 from memclf.similarity import RBFSimilarity
 
 
@@ -38,13 +38,31 @@ def test_budget__shown__is_read_again():
         assert value <= budget.parse_bytes(budget.in_bytes(value)) <= 1.01 * value + 1
 
 
-def test_budget__too_small__the_least_that_works_is_named_and_works():
-    X = np.random.default_rng(0).normal(size=(2000, 2))
-    with pytest.raises(ValueError, match="max_memory='50KB' is too small .* it needs at least") as error:
-        select_memories(X, RBFSimilarity(1.0), n_memories=3, max_memory="50KB")
-    least = re.search("Give max_memory='([0-9.]+[KMG]B)' or more", str(error.value)).group(1)
-    found = select_memories(X, RBFSimilarity(1.0), n_memories=3, max_memory=least, random_state=0)
-    assert found.n_memories == 3
+def least_that_works(told):
+    """Of a message: the least, in bytes, and the sum of the parts that it names."""
+    pattern = r"at least [0-9.]+[KMG]B, which is (.*)\. Give max_memory='(.*)' or more"
+    parts, least = re.search(pattern, str(told)).groups()
+    return budget.parse_bytes(least), sum(map(budget.parse_bytes, re.findall("([0-9.]+[KMG]?B) for", parts)))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "q", "way"), [(200, 500, 5, "exact"), (2000, 2, 3, "exact"), (3000, 2, 60, "batches")]
+)
+@pytest.mark.parametrize("exact_cases", [50_000, 100])
+def test_budget__too_small__the_least_that_works_is_named(n, d, q, way, exact_cases, monkeypatch):
+    monkeypatch.setattr(blocks, "SAMPLE", 600)
+    monkeypatch.setattr(blocks, "PER_MEMORY", 10)
+    monkeypatch.setattr(search, "EXACT_CASES", exact_cases)
+    X = np.random.default_rng(0).normal(size=(n, d))
+    selector = MemorySelector(RBFSimilarity(1 / d), n_memories=q, n_jobs=8, random_state=0, max_memory="5KB")
+    with pytest.raises(ValueError, match="max_memory='5KB' is too small .* it needs at least") as error:
+        selector.fit(X)
+    least, parts = least_that_works(error.value)
+    assert parts == pytest.approx(least, rel=0.02)
+    found = selector.set_params(max_memory=least).fit(X).search_result_
+    assert (found.n_memories, found.way) == (q, way if n < exact_cases else "batches")
+    with pytest.raises(ValueError, match="too small"):
+        selector.set_params(max_memory=0.97 * least).fit(X)
 
 
 def test_budget__exact_swaps_do_not_fit__batches_are_used(monkeypatch):

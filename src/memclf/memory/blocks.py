@@ -14,10 +14,10 @@ from memclf._numbers import Array
 from memclf._threads import count_threads, map_in_threads
 from memclf.cases import containers, distinct
 from memclf.memory import passes
-from memclf.memory.budget import ASSUMED_MEMORIES, rows_within
+from memclf.memory.budget import ASSUMED_MEMORIES, batch_need, exact_need, rows_within
 from memclf.memory.columns import Columns
 from memclf.memory.passes import Located
-from memclf.similarity.base import is_lawful
+from memclf.similarity.base import can_order, is_lawful
 
 ROWS = 2**16  # rows of a block at most
 BLOCK_BYTES = 2**24  # of the cases in a block
@@ -56,6 +56,8 @@ class Blocks:
     rows : int or None
         Rows of a block.
     """
+
+    _max_memory: Any = None  # the budget that was given
 
     def __init__(
         self,
@@ -162,12 +164,29 @@ class Blocks:
         """Of descriptions that are no numbers the first of each kind among `rows`, and the groups."""
         return distinct(containers.take(self.data, rows))
 
-    def keep_within(self, max_memory: Any, n_memories: int | None) -> None:
-        """Make blocks so small that a search stays within the budget, or say the least that works."""
-        q = n_memories or ASSUMED_MEMORIES
+    def keep_within(
+        self, max_memory: Any, n_memories: int | None, *, exact: bool = False, found: bool = False, judged: bool = True
+    ) -> None:
+        """Make blocks so small that a search stays within the budget, or say the least that works.
+
+        `exact` says that exact swaps would be used if they fitted, `found` that a cover has found this number of
+        memories. Without `judged`, no exact swaps judge a sample by all memories.
+        """
+        self._max_memory = max_memory
         row = containers.row_bytes(self.data)
-        sample = min(self.n, sample_size(q, self.lawful))
-        self.rows = rows_within(max_memory, self.n, row, q, sample, self.n_jobs, self.rows)
+        sample = min(self.n, sample_size(n_memories or ASSUMED_MEMORIES, self.lawful))
+        wide = n_memories if n_memories is not None and found and not can_order(self.similarity) else 0
+        need = partial(batch_need, self.n, row, n_memories, sample, self.n_jobs, wide=wide, judged=judged)
+        search = f"the search among {self.n:,} cases"
+        search += f", whose cover has found {n_memories:,} memories" if found else ""
+        self.rows = rows_within(
+            max_memory, need, self.rows, search, exact_need(self.n, row, n_memories) if exact else None
+        )
+
+    def keep_found_within(self, n_found: int, *, judged: bool) -> None:
+        """The same for a given budget, once a cover has found the number of memories."""
+        if self._max_memory is not None:
+            self.keep_within(self._max_memory, n_found, found=True, judged=judged)
 
     def check_finite(self, hint: str) -> None:
         """Raise an error that names the first row with NaN or infinity in rows of numbers."""

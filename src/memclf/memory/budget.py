@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ ASSUMED = 2 * 10**9  # free memory, where the system does not tell
 PER_CASE = 104  # bytes per case that a search in batches holds at its peak: keys, weights, memories, similarities
 EXACT_COPIES = 2.5  # copies of the similarities to all memories that exact swaps hold at their peak
 ASSUMED_MEMORIES = 100  # while their number is open
+KEYS = f"keys, weights and labels ({PER_CASE} bytes per case)"
 LEAST_ROWS = 256  # of a block
 
 
@@ -69,25 +72,100 @@ def in_bytes(value: float) -> str:
     return f"{-(-int(value) * 100 // UNITS[unit]) / 100:g}{unit}"
 
 
-def exact_bytes(n: int, row: int, n_memories: int | None) -> int:
-    """What exact swaps hold at their peak, for rows of so many bytes."""
-    return int(n * (EXACT_COPIES * 8 * (n_memories or ASSUMED_MEMORIES) + 4 * row + PER_CASE))
+@dataclass(frozen=True)
+class Need:
+    """What a search holds at its peak: bytes, by what they are for."""
+
+    parts: dict[str, float]
+
+    @property
+    def total(self) -> int:
+        """All of it, in bytes."""
+        return int(sum(self.parts.values()))
+
+    def __str__(self) -> str:
+        """In words, the largest part first."""
+        told = [f"{in_bytes(value)} for {what}" for what, value in sorted(self.parts.items(), key=lambda it: -it[1])]
+        return f"{', '.join(told[:-1])} and {told[-1]}"
 
 
-def rows_within(max_memory: Any, n: int, row: int, q: int, sample: int, threads: int, rows: int) -> int:
-    """At most `rows` rows of a block, such that a search in batches stays within the budget."""
-    budget = parse_bytes(max_memory)
-    fixed = n * PER_CASE + sample * (4 * row + 8 * EXACT_COPIES * q)
-    per_row = threads * (4 * row + 64)
-    least = int(fixed + LEAST_ROWS * per_row)
-    if budget < least:
+def exact_need(n: int, row: int, n_memories: int | None) -> Need:
+    """What exact swaps among n cases hold, for rows of so many bytes."""
+    q = n_memories or ASSUMED_MEMORIES
+    return Need(
+        {
+            f"the similarities of all cases to {_memories(q, n_memories)}": n * EXACT_COPIES * 8 * q,
+            "copies of all descriptions": n * 4 * row,
+            KEYS: n * PER_CASE,
+        }
+    )
+
+
+def batch_need(
+    n: int,
+    row: int,
+    n_memories: int | None,
+    sample: int,
+    threads: int,
+    rows: int,
+    *,
+    wide: int = 0,
+    judged: bool = True,
+) -> Need:
+    """What a search in batches holds with blocks of so many rows.
+
+    `wide` is the number of memories whose similarities to a block are held at once. Without `judged`, no exact swaps
+    judge the sample by all memories; the cover then takes no more than some memories would.
+    """
+    q = (n_memories or ASSUMED_MEMORIES) if judged else ASSUMED_MEMORIES
+    beside = f" and their similarities to {_memories(q, n_memories)}" if judged else ", for cover and candidates"
+    return Need(
+        {
+            KEYS: n * PER_CASE,
+            f"a sample of {sample:,} cases{beside}": sample * (4 * row + 8 * EXACT_COPIES * q),
+            f"blocks of {rows:,} cases in {threads} thread{'s' * (threads > 1)}": rows
+            * threads
+            * (4 * row + 64 + 8 * EXACT_COPIES * wide),
+        }
+    )
+
+
+def most_memories(max_memory: Any, n: int, row: int) -> int | None:
+    """With how many memories exact swaps stay within a given budget; None for any number."""
+    if max_memory is None:
+        return None
+    return max(0, int((parse_bytes(max_memory) - n * (4 * row + PER_CASE)) // (n * 8 * EXACT_COPIES)))
+
+
+def rows_within(max_memory: Any, need: Callable[[int], Need], rows: int, search: str, other: Need | None = None) -> int:
+    """At most `rows` rows of a block, such that a search in batches stays within the budget.
+
+    Parameters
+    ----------
+    max_memory : str, number or None
+    need : function
+        What the search needs with blocks of so many rows.
+    rows : int
+    search : str
+        The search, for a message.
+    other : Need or None
+        What another way needs that could be gone. The message names the smaller need.
+    """
+    budget, least = parse_bytes(max_memory), need(LEAST_ROWS)
+    if budget < least.total:
+        if other is not None and other.total < least.total:
+            least = other
         told = (
             f"max_memory={max_memory!r}" if max_memory is not None else f"half of the free memory, {in_bytes(budget)},"
         )
         raise ValueError(
-            f"{told} is too small for the search among {n:,} cases: it needs at least {in_bytes(least)}, of which "
-            f"{in_bytes(n * PER_CASE)} for {PER_CASE} bytes per case. Give max_memory={in_bytes(least)!r} or more"
+            f"{told} is too small for {search}: it needs at least {in_bytes(least.total)}, which is {least}. Give "
+            f"max_memory={in_bytes(least.total)!r} or more"
         )
-    while rows > LEAST_ROWS and fixed + rows * per_row > budget:
+    while rows > LEAST_ROWS and need(rows).total > budget:
         rows //= 2
     return rows
+
+
+def _memories(q: int, n_memories: int | None) -> str:
+    return f"{q:,} memor{'y' if q == 1 else 'ies'}{'' if n_memories else ' (assumed, n_memories is open)'}"

@@ -18,7 +18,7 @@ from memclf.memory import cover as covers
 from memclf.memory.as_printed import generate_memories
 from memclf.memory.batches import BatchSearch
 from memclf.memory.blocks import Blocks
-from memclf.memory.budget import exact_bytes, parse_bytes
+from memclf.memory.budget import exact_need, parse_bytes
 from memclf.memory.clarans import LEAST_NEIGHBOURS, search_neighbours
 from memclf.memory.columns import BLOCK, Columns
 from memclf.memory.exact import CENTRE_COLUMNS, GREEDY_CASES, ExactSearch, default_swaps
@@ -67,7 +67,7 @@ class SearchOptions:
         """Whether swaps are judged by all n cases, given the bytes of a description."""
         # What happens to be free on a machine may change the size of blocks, but not which memories are found.
         limit = np.inf if self.max_memory is None else parse_bytes(self.max_memory)
-        return self.mode != "corrected" or (n <= EXACT_CASES and exact_bytes(n, row, n_memories) <= limit)
+        return self.mode != "corrected" or (n <= EXACT_CASES and exact_need(n, row, n_memories).total <= limit)
 
 
 def search_memories(
@@ -108,7 +108,7 @@ def search_memories(
         return _search_as_in_paper(Z, similarity, threshold, options, weights, counted, random_state, verbose)
     if isinstance(Z, Blocks) or not options.judges_by_all(n, containers.row_bytes(Z), n_memories):
         blocks = Z if isinstance(Z, Blocks) else Blocks(Z, similarity, n_jobs=n_jobs)
-        blocks.keep_within(options.max_memory, n_memories)
+        blocks.keep_within(options.max_memory, n_memories, exact=n <= EXACT_CASES)
         return _search_in_batches(blocks, threshold, n_memories, options, wishes, weights, random_state, verbose)
     # Cases with the same description are one case of more weight.
     first, group = distinct(containers.take(Z, counted))

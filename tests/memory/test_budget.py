@@ -7,6 +7,14 @@ import pytest
 from memclf import MemorySelector, select_memories
 from memclf.memory import blocks, budget, search
 from memclf.similarity import RBFSimilarity
+from memclf.similarity.base import NumericSimilarity
+
+
+class LinearSimilarity(NumericSimilarity):
+    """One that cannot order descriptions faster than it compares them."""
+
+    def compare(self, A, B):
+        return np.maximum(0, 1 - np.sqrt(np.maximum(0, ((A[:, None] - B[None]) ** 2).sum(axis=-1))))
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,64 @@ def test_budget__too_small__the_least_that_works_is_named(n, d, q, way, exact_ca
     assert (found.n_memories, found.way) == (q, way if n < exact_cases else "batches")
     with pytest.raises(ValueError, match="too small"):
         selector.set_params(max_memory=0.97 * least).fit(X)
+
+
+def test_budget__cover_finds_more_memories_than_fit__batches_keep_it():
+    X = np.random.default_rng(0).normal(size=(2000, 4))
+    most, selector = 7_000_000, MemorySelector(RBFSimilarity(0.3), 0.95, n_jobs=2, random_state=0)
+    tracemalloc.start()
+    found = selector.set_params(max_memory=most).fit(X).search_result_
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found.way, found.coverage) == ("batches", 1.0)
+    assert 8 * found.n_memories * len(X) > 2 * most
+    assert peak < most
+
+
+def test_budget__cover_finds_as_many_as_fit__swaps_are_exact():
+    X = np.random.default_rng(0).normal(size=(1000, 2))
+    free = select_memories(X, RBFSimilarity(1.0), 0.95, random_state=0)
+    assert (free.way, free.n_memories > budget.ASSUMED_MEMORIES) == ("exact", True)
+    enough = budget.exact_need(1000, 16, free.n_memories).total
+    for most, way in ((enough, "exact"), (enough - 1, "batches")):
+        found = select_memories(X, RBFSimilarity(1.0), 0.95, max_memory=most, random_state=0)
+        assert found.way == way
+        assert (found.indices.tolist() == free.indices.tolist()) == (way == "exact")
+
+
+@pytest.mark.parametrize("similarity", [RBFSimilarity(1.0), LinearSimilarity()])
+def test_budget__nothing_fits_what_the_cover_finds__number_and_least_are_named(similarity):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    options = {"coverage": "report", "random_state": 0}
+    with pytest.raises(ValueError, match="600 cases, whose cover has found [0-9]+ memories: it needs") as error:
+        select_memories(X, similarity, 0.97, max_memory="1.4MB", **options)
+    least, parts = least_that_works(error.value)
+    assert parts == pytest.approx(least, rel=0.02)
+    assert f"all cases to {re.search('found ([0-9]+)', str(error.value)).group(1)} memories" in str(error.value)
+    assert select_memories(X, similarity, 0.97, max_memory=least, **options).way == "exact"
+    with pytest.raises(ValueError, match="too small"):
+        select_memories(X, similarity, 0.97, max_memory=0.97 * least, **options)
+
+
+def test_budget__batches_find_many_memories__blocks_become_smaller(monkeypatch):
+    """The similarities of a block to all memories are held at once, unless a similarity can order them."""
+    monkeypatch.setattr(search, "EXACT_CASES", 100)
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    seen = []
+    assign = blocks.Blocks.assign
+
+    def looking(self, *args):
+        seen.append(self.rows)
+        return assign(self, *args)
+
+    monkeypatch.setattr(blocks.Blocks, "assign", looking)
+    found = []
+    for most in ("1GB", "10MB"):
+        seen.clear()
+        found.append((select_memories(X, LinearSimilarity(), 0.9, max_memory=most, random_state=0), max(seen)))
+    (wide, many), (narrow, fewer) = found
+    assert fewer < min(many, len(X))
+    assert narrow.indices.tolist() == wide.indices.tolist()
 
 
 def test_budget__exact_swaps_do_not_fit__batches_are_used(monkeypatch):

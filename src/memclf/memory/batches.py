@@ -70,11 +70,8 @@ class BatchSearch:
         self.found: Any = None
         self.objectives: list[float] = []
         self.n_candidates = 0
-        may = population.mask(blocks.n)
-        if not self.places.allowed.all():
-            may = self.places.allowed if may is None else may & self.places.allowed
-        self._may = blocks.split(may)  # of every case whether it may be a memory
-        self._weights = blocks.split(None if (weights == 1).all() else weights)
+        self._may: Any = None  # of every case whether it may be a memory
+        self._weights: Any = None
 
     def run(self, verbose: int | None = None) -> MemorySearchResult:
         """Choose the memories, and judge them by all cases."""
@@ -94,6 +91,8 @@ class BatchSearch:
             memories, self.excused = wide_cover(
                 self.blocks, self.population, self.threshold, GREEDY_SAMPLE, self.rng, self.places
             )
+            if q is None:
+                self.blocks.keep_found_within(len(memories), judged=not self.enforce)
             self.memories = memories if q is None else self._fill(memories[:q], q)
         else:
             batch = self.population.draw(self._size(self.n_memories), self.rng)
@@ -102,6 +101,7 @@ class BatchSearch:
             found, history = search.run(1, self.rng, 0)
             self._count(search, history[0])
             self.memories = rows[found]
+        self._split()
         self.found = self._assign(self.memories)
         self.objectives = [self.found.objective]
 
@@ -159,6 +159,14 @@ class BatchSearch:
         return memories, found
 
     # ------------------------------------------------------------------------------------------------------- parts
+
+    def _split(self) -> None:
+        """Cut what is known of every case into the blocks, whose size a cover may change."""
+        may = self.population.mask(self.blocks.n)
+        if not self.places.allowed.all():
+            may = self.places.allowed if may is None else may & self.places.allowed
+        self._may = self.blocks.split(may)
+        self._weights = self.blocks.split(None if (self.weights == 1).all() else self.weights)
 
     def _size(self, q: int) -> int:
         return sample_size(q, self.blocks.lawful)

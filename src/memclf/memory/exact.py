@@ -24,6 +24,14 @@ SCREEN_CASES = 8  # of them for each memory: with fewer, candidates are judged b
 FREE_PAIRS = 2_500_000  # comparisons of a built-in similarity that take no noticeable time
 
 
+class TooManyMemories(Exception):
+    """A cover has found more memories than exact swaps may hold; nobody outside sees it."""
+
+    def __init__(self, n_memories: int):
+        super().__init__(f"exact swaps of {n_memories:,} memories do not fit into max_memory")
+        self.n_memories = n_memories
+
+
 class ExactSearch:
     """The corrected search: its settings, and one method per step."""
 
@@ -38,6 +46,7 @@ class ExactSearch:
         budget: int,
         places: Places | None = None,
         excused: Array | None = None,
+        most: int | None = None,
     ):
         self.columns = columns
         self.weights = weights
@@ -48,6 +57,7 @@ class ExactSearch:
         self.budget = budget
         self.places = Places.none(columns.n) if places is None else places
         self.excused = excused  # cases that need not be covered
+        self.most = most  # memories that fit into the memory that the search may take
 
     def run(self, n_restarts: int, rng: np.random.Generator, verbose: int | None) -> tuple[Array, list[Round]]:
         """The memories of the best restart, and all restarts.
@@ -65,6 +75,10 @@ class ExactSearch:
             if self.cover == "random":
                 start = self._first_memories(rng, places)
                 places = places.without_start  # for the next restart
+            if self.most is not None and len(start) > self.most:
+                if len(best):  # it could not win
+                    continue
+                raise TooManyMemories(len(start))
             # Swaps keep the number of memories: a start with more of them than the best so far cannot win.
             hopeless = bool(len(best)) and len(start) > len(best)
             memories, record = self.improve(start, rng, swaps=not (hopeless and self.n_memories is None))

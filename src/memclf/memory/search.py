@@ -18,10 +18,10 @@ from memclf.memory import cover as covers
 from memclf.memory.as_printed import generate_memories
 from memclf.memory.batches import BatchSearch
 from memclf.memory.blocks import Blocks
-from memclf.memory.budget import exact_need, parse_bytes
+from memclf.memory.budget import exact_need, most_memories, parse_bytes
 from memclf.memory.clarans import LEAST_NEIGHBOURS, search_neighbours
 from memclf.memory.columns import BLOCK, Columns
-from memclf.memory.exact import CENTRE_COLUMNS, GREEDY_CASES, ExactSearch, default_swaps
+from memclf.memory.exact import CENTRE_COLUMNS, GREEDY_CASES, ExactSearch, TooManyMemories, default_swaps
 from memclf.memory.result import MemorySearchResult, Round
 from memclf.memory.sampling import Population
 from memclf.memory.wishes import Wishes, check_cover
@@ -133,9 +133,19 @@ def search_memories(
     budget = default_swaps(columns, q) if options.max_swaps is None else options.max_swaps
     first_columns = 2 * columns.n if cover == "greedy" else covers.TRIES * (q or 5) * n_restarts
     columns.announce(first_columns + n_restarts * (min(budget, columns.n) + 3 * CENTRE_COLUMNS))
-    search = ExactSearch(columns, merged, threshold, q, cover, enforce, budget, places.at_most(q), excused)
-    with one_blas_thread(columns.short):
-        found, history = search.run(n_restarts, rng, verbose)
+    most = most_memories(options.max_memory, n, containers.row_bytes(Z)) if q is None else None
+    search = ExactSearch(columns, merged, threshold, q, cover, enforce, budget, places.at_most(q), excused, most)
+    n_found = 0
+    try:
+        with one_blas_thread(columns.short):
+            found, history = search.run(n_restarts, rng, verbose)
+    except TooManyMemories as many:
+        n_found = many.n_memories
+    if n_found:  # the number of memories was open, and exact swaps of so many do not fit
+        del columns, search, first, group, merged
+        blocks = Blocks(Z, similarity, n_jobs=n_jobs)
+        blocks.keep_within(options.max_memory, n_found, exact=True, found=True, judged=not enforce)
+        return _search_in_batches(blocks, threshold, n_memories, options, wishes, weights, random_state, verbose)
     return _covering(_result(columns, found, history, Z, weights, threshold), enforce, q, excused_rows, weights)
 
 

@@ -70,6 +70,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
         Memory that the search may take besides the cases, such as "2GB", or a number of bytes. None: half of what is
         free. It decides how many cases are read at a time; a given one also whether swaps are judged by all cases or
         by batches, which for None depends on the number of cases alone, so that any machine finds the same memories.
+        It is judged again when a cover has found how many memories there are.
     random_state : int, RandomState or None
         The same seed gives the same memories, whatever the order of the rows (for numeric descriptions).
     n_jobs : int or None

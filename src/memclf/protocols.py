@@ -17,6 +17,19 @@ class Table(Protocol):
 
 
 @runtime_checkable
+class Slices(Protocol):
+    """What gives blocks of rows, as an array or a dataset of h5py or zarr does."""
+
+    dtype: Any
+    ndim: Any
+    shape: Any
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: Any) -> Any: ...
+
+
+@runtime_checkable
 class Delays(Protocol):
     """A collection of Dask: its chunks are computed when they are needed."""
 

@@ -8,9 +8,10 @@ from sklearn.datasets import make_blobs
 
 from limits import lower_limits
 from memclf import MemorySelector, load, save, select_memories
+from memclf.cases import sliced
 from memclf.exceptions import CoverageError
 from memclf.memory import blocks, passes, search
-from memclf.similarity import CosineSimilarity, FunctionSimilarity, RBFSimilarity
+from memclf.similarity import CosineSimilarity, FunctionSimilarity, GowerSimilarity, RBFSimilarity
 from oracles import objective
 
 
@@ -219,6 +220,52 @@ def test_batches__memory_map_of_single_precision__gives_what_the_array_gives(q, 
     np.testing.assert_array_equal(mapped.predict(X), mapped.labels_)
     save(mapped, tmp_path / "model")
     np.testing.assert_array_equal(load(tmp_path / "model").predict(X), mapped.labels_)
+
+
+class Dataset:
+    """As of h5py or zarr: it gives slices, and no array."""
+
+    def __init__(self, rows):
+        self.rows, self.shape, self.ndim, self.dtype = rows, rows.shape, rows.ndim, rows.dtype
+        self.most = 0
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, part):
+        assert isinstance(part, slice)
+        self.most = max(self.most, part.stop - part.start)
+        return self.rows[part].copy()
+
+
+@pytest.mark.usefixtures("few_are_many")
+@pytest.mark.parametrize("q", [6, None])
+def test_batches__dataset_that_gives_slices__is_read_in_blocks_as_an_array(q, monkeypatch):
+    monkeypatch.setattr(sliced, "SPAN", 100)
+    X = blobs().astype(np.float32)
+    data = Dataset(X)
+    read = MemorySelector(RBFSimilarity(), 0.6, q, random_state=0, max_memory="100MB").fit(data)
+    array = MemorySelector(RBFSimilarity(), 0.6, q, random_state=0, max_memory="100MB").fit(X)
+    assert data.most == blocks.ROWS < len(X)
+    assert read.search_result_.way == "batches"
+    np.testing.assert_array_equal(read.memory_indices_, array.memory_indices_)
+    np.testing.assert_array_equal(read.labels_, array.labels_)
+    np.testing.assert_array_equal(read.memories_, array.memories_)
+    assert type(read.memories_) is np.ndarray
+    assert read.n_features_in_ == 3
+
+
+@pytest.mark.parametrize(
+    "similarity", [RBFSimilarity(), GowerSimilarity(), lambda a, b: float(np.allclose(a, b, 0, 9))]
+)
+def test_exact__dataset_that_gives_slices__is_read_at_once_as_an_array(similarity):
+    X = blobs(60)
+    data = Dataset(X)
+    read = MemorySelector(similarity, 0.6, 3, random_state=0).fit(data)
+    array = MemorySelector(similarity, 0.6, 3, random_state=0).fit(X)
+    assert data.most == len(X)
+    np.testing.assert_array_equal(read.memory_indices_, array.memory_indices_)
+    np.testing.assert_array_equal(read.memories_, array.memories_)
 
 
 @pytest.mark.usefixtures("few_are_many")

@@ -16,9 +16,11 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from memclf._numbers import Array
 from memclf.cases.parquet import SUFFIX, ParquetRows
+from memclf.cases.sliced import SlicedRows
 from memclf.protocols import Table
 
 ROW_BYTES = 256  # assumed for what is no array
+ARRAYS = (np.ndarray, ParquetRows, SlicedRows)  # whose rows are picked by brackets
 FEW = 1024  # rows that are picked from a memory map at a time
 
 
@@ -29,16 +31,14 @@ def count(cases: Any) -> int:
 
 def take(cases: Any, indices: Array) -> Any:
     """The cases at `indices`, in the same kind of container."""
-    if isinstance(cases, (np.ndarray, ParquetRows)):
+    if isinstance(cases, ARRAYS):
         return cases[indices]
     return _safe_indexing(cases, indices)
 
 
 def take_slice(cases: Any, part: slice) -> Any:
     """Consecutive cases, in the same kind of container; of an array without a copy."""
-    return (
-        cases[part] if isinstance(cases, (np.ndarray, ParquetRows)) else take(cases, np.arange(part.start, part.stop))
-    )
+    return cases[part] if isinstance(cases, ARRAYS) else take(cases, np.arange(part.start, part.stop))
 
 
 def take_ascending(cases: Any, indices: Array) -> Any:
@@ -112,8 +112,8 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
 
 
 def is_rows_of_numbers(cases: Any) -> bool:
-    """An array, memory map or Parquet file with rows of numbers."""
-    return isinstance(cases, ParquetRows) or (
+    """An array, memory map, Parquet file or dataset that gives slices, with rows of numbers."""
+    return isinstance(cases, (ParquetRows, SlicedRows)) or (
         isinstance(cases, np.ndarray) and cases.ndim == 2 and cases.dtype.kind in "fiub"
     )
 
@@ -128,7 +128,7 @@ def find_infinite(rows: Any) -> tuple[int, int] | None:
 
 def row_bytes(cases: Any) -> int:
     """Bytes of a row as double numbers; a guess for what has no columns."""
-    return 8 * int(np.prod(cases.shape[1:])) if isinstance(cases, (np.ndarray, ParquetRows)) else ROW_BYTES
+    return 8 * int(np.prod(cases.shape[1:])) if isinstance(cases, ARRAYS) else ROW_BYTES
 
 
 def is_table(cases: Any) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from memclf._numbers import Array
 from memclf.cases import Cases, containers
 from memclf.cases.chunks import Chunks
+from memclf.cases.sliced import SlicedRows
 from memclf.memory.blocks import Blocks
 from memclf.memory.chunk_blocks import ChunkBlocks
 from memclf.memory.sampling import Population, merge_keys
@@ -45,6 +46,8 @@ def fit_and_describe(
         return described.gather() if exact else described
     many = len(cases) > EXACT_CASES and containers.is_rows_of_numbers(cases.data)
     if not (_takes_rows(similarity) and many and options.mode == "corrected"):
+        if isinstance(cases.data, SlicedRows):  # read whole: a similarity may look at it row by row
+            cases = Cases.of(cases.data[:])
         return fit_describe(similarity, cases, y, sample_weight)
     blocks = Blocks(cases.data, similarity, n_jobs=n_jobs)
     blocks.keep_within(options.max_memory, n_memories)

@@ -16,6 +16,7 @@ from memclf._seeds import seeded
 from memclf.cases import Cases, containers
 from memclf.cases.chunks import Chunks, compute_if_chunked, is_chunked
 from memclf.cases.lazy import compute_later
+from memclf.cases.sliced import SlicedRows
 from memclf.memory.blocks import Blocks
 from memclf.memory.describing import fit_and_describe
 from memclf.memory.result import MemorySearchResult
@@ -33,9 +34,10 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
 
     The search maximises the sum over the cases of the similarity to the most similar memory, with as few memories as
     the cover finds. It never holds more than O(n q) numbers. Beyond 50,000 cases swaps are judged by batches, and rows
-    of numbers (an array, a memory map, the path of a Parquet file) are read a block at a time. Dask arrays, data frames
-    and bags stay on the workers of the running client (docs/scale.md). As ``MemoryClassifier(search=...)`` it sets
-    how memories are searched; the classifier sets similarity, threshold, number and seed.
+    of numbers (an array, a memory map, the path of a Parquet file, a dataset of h5py or zarr) are read a block at a
+    time. Dask arrays, data frames and bags stay on the workers of the running client (docs/scale.md). As
+    ``MemoryClassifier(search=...)`` it sets how memories are searched; the classifier sets similarity, threshold,
+    number and seed.
 
     Parameters
     ----------
@@ -166,7 +168,7 @@ class MemorySelector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterM
             Memories to start from in place of a cover, such as those of a former search, than which the result is
             never worse. Where they leave cases uncovered, a cover adds to them.
         """
-        cases = Chunks(X) if is_chunked(X) else Cases.of(X)
+        cases = Chunks(X) if is_chunked(X) else Cases.of(SlicedRows.of(X))
         wishes = Wishes.of(pinned, forbidden, start, len(cases))
         y, sample_weight = compute_if_chunked(y), compute_if_chunked(sample_weight)
         containers.check_columns(self, cases.data, reset=True)

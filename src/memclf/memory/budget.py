@@ -91,7 +91,7 @@ class Need:
 
 def exact_need(n: int, row: int, n_memories: int | None) -> Need:
     """What exact swaps among n cases hold, for rows of so many bytes."""
-    q = n_memories or ASSUMED_MEMORIES
+    q = n_memories or min(n, ASSUMED_MEMORIES)
     return Need(
         {
             f"the similarities of all cases to {_memories(q, n_memories)}": n * EXACT_COPIES * 8 * q,
@@ -117,7 +117,8 @@ def batch_need(
     `wide` is the number of memories whose similarities to a block are held at once. Without `judged`, no exact swaps
     judge the sample by all memories; the cover then takes no more than some memories would.
     """
-    q = (n_memories or ASSUMED_MEMORIES) if judged else ASSUMED_MEMORIES
+    assumed = min(n, ASSUMED_MEMORIES)
+    q = (n_memories or assumed) if judged else assumed
     beside = f" and their similarities to {_memories(q, n_memories)}" if judged else ", for cover and candidates"
     return Need(
         {

@@ -7,6 +7,7 @@ returns stays where it was computed until `get` asks for it.
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from memclf.exceptions import ClusterError, ImageError, MissingExtraError
 
 SHOWN = 3  # workers that a message names
 SAME_PATHS = "Every worker must be able to read the images under the paths that they have here"
+PAUSES = (0.0, 0.2, 0.4, 0.8, 1.6, 3.2)  # seconds before workers are asked, and asked again if one was lost
 DIGITS = 10  # of a digest that a message shows
 
 
@@ -182,7 +184,7 @@ def check_workers(client: Any) -> None:
             return str(version), "unknown"
         return str(version), str(digest_package())
 
-    found = client.run(find_code)
+    found = _ask_workers(client, find_code)
     if not found:
         raise ClusterError(
             f"the cluster at {client.scheduler.address} has no workers; start some with "
@@ -198,6 +200,27 @@ def check_workers(client: Any) -> None:
             f"workers and client must have the same memclf. This process has {_say_code(own)}, but "
             f"{', '.join(names[:SHOWN])}{more}. Install memclf {__version__}{same} there, and start the workers anew"
         )
+
+
+def _ask_workers(client: Any, work: Callable[[], Any]) -> dict[str, Any]:
+    """What the call returns on each worker; while workers are lost, all are asked again."""
+    lost: dict[str, OSError] = {}
+    for pause in PAUSES:
+        time.sleep(pause)
+        found = client.run(work, on_error="return")
+        for error in found.values():
+            if isinstance(error, Exception) and not isinstance(error, OSError):
+                raise error
+        now = {worker: error for worker, error in found.items() if isinstance(error, OSError)}
+        if not now and (found or not lost):  # where the only worker was lost, another one may be starting
+            return dict(found)
+        lost = now or lost
+    names = [f"{worker} ({type(error).__name__}: {error})" for worker, error in lost.items()]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    raise ClusterError(
+        f"workers were lost while they were asked for their memclf, {len(PAUSES)} times in {sum(PAUSES):.0f} seconds: "
+        f"{', '.join(names[:SHOWN])}{more}. Look into their logs, and start them anew"
+    )
 
 
 def _say_code(code: tuple[str, str] | None) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
-import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from memclf.exceptions import ClusterError, MissingExtraError, OptionError
 
 PATIENCE = 10  # seconds for a scheduler to answer
+ADVICE = "Start one with `dask scheduler`, and give the address that it prints"
 CLUSTER_HELP = "Address of a running Dask scheduler, as tcp://10.0.0.1:8786."
 WORKERS_HELP = "Start this many worker processes on this machine."
 
@@ -62,7 +63,7 @@ def _quiet(name: str) -> Iterator[None]:
     """Log no errors under this name: after Ctrl-C Dask reports only its unfinished work."""
     logger = logging.getLogger(name)
     before = logger.level
-    logger.setLevel(logging.CRITICAL)
+    logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
@@ -83,30 +84,85 @@ def _started_without_interrupts() -> Iterator[None]:
 
 
 def _connect(kind: Any, address: str) -> Any:
+    _check_form(address)
     try:
-        _wait_for_a_word(address)
+        with _quiet("distributed.protocol.core"):  # bytes that are no message are told below
+            _ask_who_answers(address)
         # A client that does not come about would stay the default one, and all later work would wait for it.
         return kind(address, timeout=PATIENCE, set_as_default=False)
-    except Exception as error:  # no answer, no address, no such protocol, or bytes of a program that is no scheduler
+    except ClusterError:
+        raise
+    except Exception as error:
+        raise ClusterError(f"{_say_failure(error, address)}. {ADVICE}") from error
+
+
+def _check_form(address: str) -> None:
+    """Refuse what Dask cannot connect to: an unknown protocol, or a port that is none."""
+    from distributed.comm import backends, parse_address
+    from distributed.comm.registry import get_backend
+
+    protocol, place = parse_address(address)
+    expected = "--cluster must be the address of a Dask scheduler, as tcp://10.0.0.1:8786"
+    try:
+        get_backend(protocol)
+    except Exception as error:  # unknown, or known to a package that is missing
+        known = ", ".join(sorted(set(backends) - {"inproc"}))
         raise ClusterError(
-            f"no Dask scheduler answers at {address!r} within {PATIENCE} seconds ({type(error).__name__}: "
-            f"{' '.join(str(error).splitlines()[:1])}). Start one with `dask scheduler`, and give the address that it "
-            "prints"
+            f"{expected}; got {address!r}, whose protocol {protocol!r} Dask does not know here (it knows {known}). "
+            f"{ADVICE}"
         ) from error
-
-
-def _wait_for_a_word(address: str) -> None:
-    """Raise an error where a program takes connections and says nothing, as no scheduler does.
-
-    Dask would wait for such a program without end. Everything else that may be wrong is left to Dask.
-    """
-    protocol, _, place = address.rpartition("://")
-    host, _, port = place.rpartition(":")
-    if protocol not in ("", "tcp") or not port.isdigit():
+    if protocol == "inproc":
         return
-    where = (host.strip("[]"), int(port))
-    with (
-        suppress(ConnectionError, socket.gaierror, OverflowError),
-        socket.create_connection(where, timeout=PATIENCE) as connection,
-    ):
-        connection.recv(1)
+    port = place.rpartition(":")[2] if ":" in place.rpartition("]")[2] else ""
+    if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
+        fault = f"whose port {port!r} is no number from 1 to 65535" if port else "which has no port"
+        raise ClusterError(f"{expected}; got {address!r}, {fault}. {ADVICE}")
+
+
+def _ask_who_answers(address: str) -> None:
+    """Raise an error where no scheduler answers, before there is a client.
+
+    A client would wait without end for a program that says nothing, and one that is half made waits when it goes.
+    """
+    import dask
+    from distributed import Security
+    from distributed.comm import connect
+    from distributed.core import send_recv
+    from distributed.utils import LoopRunner
+
+    if dask.config.get("distributed.client.security-loader", None):
+        return  # only a client knows how to connect
+
+    async def ask() -> Any:
+        safe = Security().get_connection_args("client")
+        # It gives up a little earlier than the wait around it, and tells why.
+        connection = await connect(address, timeout=0.9 * PATIENCE, **safe)
+        try:
+            return await send_recv(connection, op="identity")
+        finally:
+            connection.abort()
+
+    async def ask_in_time() -> Any:
+        return await asyncio.wait_for(ask(), PATIENCE)
+
+    found = LoopRunner().run_sync(ask_in_time)
+    if "workers" not in found:
+        there = f", but one at {found['scheduler']!r}" if "scheduler" in found else ""
+        raise ClusterError(f"at {address!r} answers no Dask scheduler{there}: it is a {found['type']}. {ADVICE}")
+
+
+def _say_failure(error: Exception, address: str) -> str:
+    from distributed.comm import CommClosedError
+    from distributed.comm.core import FatalCommClosedError
+
+    first: BaseException = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    told = " ".join(str(first).splitlines()[:1])
+    reason = f" ({type(first).__name__}: {told})" if told else ""
+    if isinstance(error, (FatalCommClosedError, ImportError, RuntimeError, TypeError)):  # protection, or other versions
+        return f"no Dask scheduler can be used at {address!r}{reason}"
+    if isinstance(error, OSError) and not isinstance(error, CommClosedError):
+        return f"no Dask scheduler answers at {address!r} within {PATIENCE} seconds{reason}"
+    # It closed the connection when it was asked, or sent bytes that no scheduler sends.
+    return f"another program seems to answer at {address!r}, not a Dask scheduler"

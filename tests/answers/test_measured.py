@@ -58,9 +58,17 @@ def pictures(n, seed):
     return images.astype(np.uint8), y
 
 
-def make(**settings):
+class SameInAll(Bar):
+    details = (*Bar.details, "holes")
+
+    def measure(self, image, info):
+        return *super().measure(image, info), 0.0
+
+
+def make(similarity=None, **settings):
     given = {"n_memories": 6, "fallback": "nearest", "random_state": 0, "answer": AutoAnswer(competence=None)}
-    return MemoryClassifier(RBFSimilarity(gamma=0.1, features=Bar()), Blind(), **{**given, **settings})
+    similarity = RBFSimilarity(gamma=0.1, features=Bar()) if similarity is None else similarity
+    return MemoryClassifier(similarity, Blind(), **{**given, **settings})
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +109,15 @@ def test_auto__measurements__survive_saving(fitted, tmp_path):
     again = load(tmp_path / "model", trusted=[Bar, Blind])
     images, _ = pictures(30, 3)
     assert again.predict_proba(images) == pytest.approx(fitted.predict_proba(images))
+
+
+def test_auto__detail_that_is_the_same_in_all_pictures__survives_saving(tmp_path):
+    clf = make(similarity=RBFSimilarity(gamma=0.1, features=SameInAll())).fit(*pictures(150, 0))
+    assert clf.answer_.inspects
+    save(clf, tmp_path / "model")
+    again = load(tmp_path / "model", trusted=[SameInAll, Blind])
+    images, _ = pictures(30, 3)
+    assert again.predict_proba(images) == pytest.approx(clf.predict_proba(images))
 
 
 def test_auto__bar_as_in_no_training_picture__measurements_are_odd_and_count_for_less(fitted):

@@ -189,7 +189,7 @@ MORE = {
     "iterative imputation": make_pipeline(IterativeImputer(), LOGISTIC),
     "sparse splines": make_pipeline(SplineTransformer(sparse_output=True), LOGISTIC),
     "splines of a column without a spread": make_pipeline(
-        FunctionTransformer(np.isfinite), SplineTransformer(knots="quantile"), LOGISTIC
+        FunctionTransformer(np.isfinite), StandardScaler(), SplineTransformer(knots="quantile"), LOGISTIC
     ),
     "periodic splines": make_pipeline(SplineTransformer(extrapolation="periodic"), LOGISTIC),
     "selection by chi2": make_pipeline(SelectKBest(chi2, k=2), LOGISTIC),

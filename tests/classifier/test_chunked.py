@@ -230,6 +230,16 @@ def test_chunked__nan_in_what_is_predicted__names_chunk_and_row():
     assert caught.value.__notes__[-1] == "This happened in chunk 1 of X: its row 5 holds nan in column 1."
 
 
+def test_chunked__nan_in_a_data_frame_that_is_predicted__names_chunk_row_and_column():
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    clf = classifier().fit(frame, y)
+    frame.loc[205, "b"] = np.nan
+    later = clf.predict(dd.from_pandas(frame, npartitions=3))
+    with pytest.raises(ValueError, match="NaN") as caught:
+        later.compute(scheduler="synchronous")
+    assert caught.value.__notes__[-1] == "This happened in chunk 1 of X: its row 85 holds nan in column 'b'."
+
+
 def test_chunked__labels_of_another_length__are_refused():
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         classifier().fit(D, y[:-1])

@@ -269,14 +269,20 @@ def _on_chunk(number: int, work: Callable[..., Any], *arguments: Any) -> Any:
 
 def _look_at(chunk: Any) -> About:
     data = as_chunk(chunk)
-    n = containers.count(data)
+    n, infinite = containers.count(data), find_infinite(data)
     if containers.is_table(data):
-        return About(n, tuple(data.columns), _find_infinite_in_table(data), None)
+        return About(n, tuple(data.columns), infinite, None)
     if not containers.is_rows_of_numbers(data):
         return About(n, None, None, None)
-    bad = containers.find_infinite(data)
-    infinite = None if bad is None else (*bad, float(data[bad]))
     return About(n, (data.shape[1],), infinite, content_keys(data) if n else np.zeros(0, dtype=np.uint64))
+
+
+def find_infinite(data: Any) -> tuple[int, Any, float] | None:
+    """Row, column and value of the first number that is not finite, in a table or in rows of numbers."""
+    if containers.is_table(data):
+        return _find_infinite_in_table(data)
+    bad = containers.find_infinite(data) if containers.is_rows_of_numbers(data) else None
+    return None if bad is None else (*bad, float(data[bad]))
 
 
 def _find_infinite_in_table(table: Any) -> tuple[int, Any, float] | None:

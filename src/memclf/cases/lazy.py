@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memclf.cases import containers
-from memclf.cases.chunks import as_chunk, is_array, list_chunks
+from memclf.cases.chunks import as_chunk, find_infinite, is_array, list_chunks
 from memclf.cases.executors import find_executor, import_dask
 
 # Fitted attributes that hold something for each training case.
@@ -89,7 +89,8 @@ def _on_chunk(number: int, work: Callable[[Any, Any], Any], model: Any, chunk: A
         return work(model, data)
     except Exception as error:
         where = f"This happened in chunk {number} of X."
-        if containers.is_rows_of_numbers(data) and (bad := containers.find_infinite(data)) is not None:
-            where = f"This happened in chunk {number} of X: its row {bad[0]} holds {data[bad]} in column {bad[1]}."
+        if (bad := find_infinite(data)) is not None:
+            row, column, value = bad
+            where = f"This happened in chunk {number} of X: its row {row} holds {value} in column {column!r}."
         error.add_note(where)
         raise

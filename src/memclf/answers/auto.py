@@ -366,7 +366,7 @@ def _left(opinions: Opinions, codes: Array, weight: Array | None, rows: Array) -
 
 
 def _mix(codes: Array) -> Array:
-    """A place for each case: every k-th of any of them, in this order, are a sample with its share of each class.
+    """A place for each case, so that every k-th of them are a fair sample of each class.
 
     The order in which cases were collected means something: pairs of case and control, say, lie side by side.
     """

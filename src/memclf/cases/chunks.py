@@ -278,7 +278,7 @@ def _look_at(chunk: Any) -> About:
 
 
 def find_infinite(data: Any) -> tuple[int, Any, float] | None:
-    """Row, column and value of the first number that is not finite, in a table or in rows of numbers."""
+    """Row, column and value of the first number that is not finite; None if there is none."""
     if containers.is_table(data):
         return _find_infinite_in_table(data)
     bad = containers.find_infinite(data) if containers.is_rows_of_numbers(data) else None

@@ -31,8 +31,8 @@ The [benchmark](earn.md) may flatter `answer="auto"`: earlier forms of it had be
 rules were written. So {len(results.data)} more tables were collected after auto was finished, each cut by a column
 that means something: sex, year, region, school, brand, class. They were to help to develop auto further; changes
 were tried on them and none was taken (below). Since then two faults of auto were mended: of several thousand
-held-out cases it learned from every second or third in the order of the file, and the product was judged on cases that it
-had seen with their memories taken away. The rows are of auto without them; no mean moved by more than 0.2.
+held-out cases it learned from every second or third in the order of the file, and the product was judged on cases
+that it had seen with their memories taken away. The rows are of auto without them; no mean moved by more than 0.2.
 
 The expert's similarity of each table was written from the meaning of its columns before any classifier was run, and no
 similarity was changed. After plain classifiers had been run on cases like training, three tables were mended: a wrong

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from memclf._numbers import Array
 from memclf.protocols import Slices
@@ -30,7 +31,7 @@ class SlicedRows:
     @classmethod
     def of(cls, X: Any) -> Any:
         """X as such rows if its slices are two-dimensional arrays of numbers; else X itself."""
-        if isinstance(X, (np.ndarray, cls)) or not isinstance(X, Slices):
+        if isinstance(X, (np.ndarray, cls)) or sp.issparse(X) or not isinstance(X, Slices):
             return X
         if not (isinstance(X.dtype, np.dtype) and X.dtype.kind in "fiub" and X.ndim == 2):
             return X

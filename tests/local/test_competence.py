@@ -217,6 +217,10 @@ def test_detector__gaps__count_as_the_median_of_the_training_cases(name):
     filled = np.where(np.isnan(X), median, X)
     np.testing.assert_allclose(detector.judge(X[1::2]), detector.judge(filled[1::2]))
     np.testing.assert_allclose(detector.judge(filled), DETECTORS[name]().learn(filled[::2], y[::2]).judge(filled))
+    del detector.usual_  # as in models of before
+    strange = detector.judge(X)
+    assert np.isinf(strange[::7]).all()
+    np.testing.assert_allclose(np.delete(strange, np.s_[::7]), np.delete(detector.judge(filled), np.s_[::7]))
 
 
 def test_mahalanobis__scaled__units_of_the_columns_do_not_matter():

@@ -61,8 +61,11 @@ class Detector(BaseEstimator):
 
     def judge(self, R: Array) -> Array:
         """Strangeness in units of what is usual; what is beyond all numbers is infinitely strange."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            found = self.strangeness(self._fill(R)) / self.scale_
+        R, found = self._fill(R), np.full(len(R), np.inf)
+        whole = ~np.isnan(R).any(axis=1)
+        if whole.any():
+            with np.errstate(over="ignore", invalid="ignore"):
+                found[whole] = self.strangeness(R if whole.all() else R[whole]) / self.scale_
         return np.where(np.isnan(found), np.inf, found)
 
     def _fill(self, R: Array) -> Array:

@@ -41,6 +41,7 @@ def test_verdict_drops_a_simpler_one_that_neglects_the_rare_class(make_store):
     """Equal in accuracy, but surely worse in balanced accuracy."""
     found = judge(evaluated(make_store, {"baseline": (0.6, 0.3), "stage1": (0.95, 0.1), "memory": (0.75, 0.7)}))
     assert found.pick == ModelId("memory")
+    assert found.dropped == [ModelId("stage1")]
 
 
 def test_verdict_never_recommends_what_does_not_look_at_the_case(make_store):

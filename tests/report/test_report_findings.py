@@ -61,6 +61,17 @@ def test_headline_recommends_a_control_that_does_as_well_and_is_simpler(run_of):
     assert run.subject == "memory"
 
 
+def test_headline__simpler_ones_are_worse_in_balanced_accuracy__says_so(run_of, monkeypatch):
+    run = run_of(skill={**GAIN, "memory": (0.9, 0.085), "sturdy": (0.95, 0.03)})
+    memory, sturdy = (next(name for name in run.field if name.model == each) for each in ("memory", "sturdy"))
+    dropping = run.verdict._replace(best=memory, dropped=[memory])
+    assert "balanced" not in findings.headline(run).small_print
+    monkeypatch.setitem(vars(run), "verdict", dropping)
+    own = run.mean(sturdy, run.judged, balanced=True)
+    said = f"and are not surely worse in balanced accuracy (it has {formats.percent(own.value)} %), among"
+    assert said in findings.headline(run).small_print
+
+
 def test_headline_names_a_model_of_ones_own_in_quotes(tmp_path):
     X = np.arange(40.0)[:, np.newaxis]
     run = Run(own(tmp_path, X, (X[:, 0] > 20).astype(int), {("drift", 1): X + 1}, names=("mine", "yours")))

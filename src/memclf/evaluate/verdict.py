@@ -32,7 +32,8 @@ class Verdict(NamedTuple):
 
     `best` has the highest mean accuracy, `level` are those that it is not surely better than, `candidates` is the
     number of contenders that were considered. `gain` is that of `pick` over its baseline. `memory` is the memory
-    classifier that a report tells about: `pick`, or the most accurate one if `pick` is none.
+    classifier that a report tells about: `pick`, or the most accurate one if `pick` is none. `dropped` may be as
+    accurate as the best, but are surely worse in balanced accuracy.
     """
 
     pick: ModelId
@@ -41,6 +42,7 @@ class Verdict(NamedTuple):
     candidates: int
     gain: Interval | None
     memory: ModelId | None
+    dropped: list[ModelId]
 
 
 def judge(results: Results) -> Verdict | None:
@@ -56,7 +58,8 @@ def judge(results: Results) -> Verdict | None:
     memories = [name for name in candidates if is_memory_classifier(results, name)]
     memory = pick if pick in memories else max(memories, key=lambda name: _mean(results, name), default=None)
     gain = results.own_gain(pick, results.judged)
-    return Verdict(pick, best, [name for name in level if name != pick], len(candidates), gain, memory)
+    dropped = [name for name in level if name not in rest]
+    return Verdict(pick, best, [name for name in level if name != pick], len(candidates), gain, memory, dropped)
 
 
 def is_part(model: str) -> bool:

@@ -91,9 +91,16 @@ def _small_print(run: Run, found: Verdict) -> str:
         said += "." if not found.level else f"; {_names(run, found.level)} may be as good."
     else:
         best = run.mean(found.best, run.judged)
+        fair = ""
+        if found.dropped:
+            own = run.mean(found.pick, run.judged, balanced=True)
+            fair = (
+                " and are not surely worse in balanced accuracy (it has "
+                f"{formats.percent(None if own is None else own.value)} %),"
+            )
         said = (
             f"The simplest of those that may be as good as the best, {refer(run, found.best)} "
-            f"({formats.percent(None if best is None else best.value)} %), among {found.candidates} candidates."
+            f"({formats.percent(None if best is None else best.value)} %),{fair} among {found.candidates} candidates."
         )
     majority = next((name for name in run.field if name.model == "majority"), None)
     apart = None if majority is None else run.apart(majority, found.pick, run.judged)

@@ -544,6 +544,13 @@ def test_labels_by_closeness__weights__count_as_in_the_labels_of_one_memory():
     assert edited.answer_.label_weights_.sum(axis=1) == pytest.approx(np.bincount(edited.labels_, weight))
     assert len(clf.answer_.label_weights_) == 6
 
+    def ask(each):
+        return each.answer_.observe(each._parts, Cases.of(X), each.route(X))[0].nearby[16.0]
+
+    assert ask(clf)[:, 1].min() > 0.9  # the share of the class of great weight
+    del clf.answer_.label_weights_  # as in models of before, which count cases
+    assert ask(clf)[:, 1].max() < 0.9
+
 
 def test_auto__gaps_that_the_estimator_takes__are_answered():
     rng = np.random.default_rng(0)

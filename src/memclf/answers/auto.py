@@ -213,7 +213,7 @@ class AutoAnswer(ProductAnswer):
         """Opinions with true classes; cases as they are count as much as all shifted ones."""
         found: list[Sample] = []
         unit = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
-        order = _mix(codes)
+        order = _shuffle_within_classes(codes)
         n = sum(len(each.rows) * len(each.opinions) for each in held)
         step = max(1, n // (2 * ENOUGH))  # fewer cases tell four numbers as well
         for fold, each in enumerate(held):
@@ -365,7 +365,7 @@ def _left(opinions: Opinions, codes: Array, weight: Array | None, rows: Array) -
     return np.asarray((opinions.prior / np.maximum(overall, np.finfo(float).tiny))[codes[rows]])
 
 
-def _mix(codes: Array) -> Array:
+def _shuffle_within_classes(codes: Array) -> Array:
     """A place for each case, so that every k-th of them are a fair sample of each class.
 
     The order in which cases were collected means something: pairs of case and control, say, lie side by side.

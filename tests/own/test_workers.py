@@ -24,6 +24,10 @@ from memclf.vision import files, images
 
 distributed = pytest.importorskip("distributed")
 
+# Workers that are threads of this process share its warning filters, and `catch_warnings` is not for threads: whoever
+# leaves it first undoes what the others ignore. What pytest ignores from the start stays ignored.
+pytestmark = pytest.mark.filterwarnings("ignore:no case is unknown for being far:UserWarning")
+
 
 @pytest.fixture(scope="module")
 def client():

@@ -264,9 +264,9 @@ def test_fingerprint__settings_that_came_later__count_only_if_given():
     known = "15b9a3eb5d79d6c9"  # as it was before they came
     assert settings_for("leaf").fingerprint("x").startswith(known)
     assert settings_for("leaf", device="auto", mixed_precision=False).fingerprint("x").startswith(known)
-    later = ({"device": "cpu"}, {"mixed_precision": True}, {"literal": True})
+    later = ({"device": "cpu"}, {"mixed_precision": True}, {"literal": True}, {"metric": "accuracy"})
     others = [replace(settings_for("leaf"), **each) for each in later]
-    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 4
+    assert len({each.fingerprint("x") for each in (settings_for("leaf"), *others)}) == 5
 
 
 def test_fingerprint__file_of_weights__depends_on_its_content(tmp_path):

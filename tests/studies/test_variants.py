@@ -9,7 +9,7 @@ from memclf.evaluate.verdict import is_part
 from memclf.similarity import RankSimilarity, TreeSimilarity
 from memclf.studies import find_study, settings_for
 from memclf.studies.leaf import graded_memories
-from memclf.studies.variants import ABLATION, AUTO, CAREFUL, STURDY, asked_variants, make_variant
+from memclf.studies.variants import ABLATION, CAREFUL, STURDY, asked_variants, make_variant
 from memclf.vision import ImageClassifier
 
 LEAF = find_study("leaf")
@@ -44,16 +44,22 @@ def test_make_variant__study_without_degrees__keeps_its_similarity():
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ({}, [STURDY, AUTO]),
+        ({}, ["sturdy", "auto"]),
         ({"sturdy": False}, []),
-        ({"sturdy": False, "careful": True}, [CAREFUL]),
-        ({"ablate": True}, [STURDY, AUTO, *ABLATION]),
+        ({"sturdy": False, "careful": True}, ["careful"]),
+        ({"ablate": True}, ["sturdy", "auto", *[each.name for each in ABLATION]]),
     ],
 )
 def test_asked_variants__settings__name_what_is_trained(asked, expected):
     settings = replace(SETTINGS, **asked)
     assert settings.uses_folds == bool(expected)
-    assert asked_variants(settings) == expected
+    assert [each.name for each in asked_variants(settings)] == expected
+
+
+@pytest.mark.parametrize("metric", ["both", "accuracy"])
+def test_asked_variants__metric__is_what_auto_is_judged_by(metric):
+    _, auto = asked_variants(replace(SETTINGS, metric=metric))
+    assert auto.parameters["answer"].metric == metric
 
 
 def test_ablation__parts_of_sturdy__are_tried_alone_and_left_out():

@@ -140,6 +140,12 @@ class Settings:
     )
     augmented: bool = _setting(True, "Also train networks with the expert feature joined.")
     sturdy: bool = _setting(True, "Also the memory classifier beyond the paper's.")
+    metric: str = _setting(
+        "both",
+        "What auto is to be good at: accuracy, balanced_accuracy or both.",
+        choices=("accuracy", "balanced_accuracy", "both"),
+        later=True,
+    )
     careful: bool = _setting(False, "Also the sturdy one that may answer unknown.")
     folds: int = _setting(3, "Held-out parts of the training images it learns from.", least=2)
     ablate: bool = _setting(False, "Also what each of its parts brings: many classifiers.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memclf.answers import AutoAnswer, ProductAnswer
@@ -69,8 +69,9 @@ ABLATION = (
 
 def asked_variants(settings: Settings) -> list[Variant]:
     """The variants that the settings ask for."""
+    auto = replace(AUTO, parameters={"answer": AutoAnswer(metric=settings.metric)})
     return [
-        *([STURDY, AUTO] if settings.sturdy else []),
+        *([STURDY, auto] if settings.sturdy else []),
         *([CAREFUL] if settings.careful else []),
         *(ABLATION if settings.ablate else []),
     ]

@@ -1,8 +1,13 @@
-"""Parts that leave a file when they are at work, so that a test knows which process to kill, and when."""
+"""Parts that leave a file when they are at work, so that a test knows which process to kill, and when.
+
+Worker processes import this module by its name. They may find another package of the name `tests` than ours.
+"""
 
 import os
+import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.linear_model import LogisticRegression
@@ -60,3 +65,8 @@ class MarkedClassifier(LogisticRegression):
     def predict(self, X):
         mark(self.folder, "prediction")
         return super().predict(X)
+
+
+def pretend(version):
+    """Another version of memclf, or none, in a worker process."""
+    sys.modules["memclf._version"] = None if version is None else SimpleNamespace(__version__=version)

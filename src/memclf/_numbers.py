@@ -5,7 +5,6 @@ processor. Without a tolerance, the answer to a case that is equally similar to 
 other cases happen to be in its batch, and a search among equally good candidates on the machine.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,34 +73,6 @@ def two_best(block: Array) -> TwoBest:
     rest[near, cases] = -1.0
     second = first_best(rest)
     return TwoBest(near, best, second, rest[second, cases])
-
-
-def two_best_in_order(order: Array, finish: Callable[[Array, Array], Array]) -> TwoBest:
-    """`two_best` from numbers that only have the order of the similarities, one row per case.
-
-    ``finish(order, cases)`` turns the rows of these cases into similarities. It is called for the three largest numbers
-    of each case, and for all numbers of the cases whose largest similarities are equal but for rounding. `order` is
-    overwritten.
-    """
-    n, q = order.shape
-    cases = np.arange(n)
-    if q < 3:
-        return two_best(finish(order, cases).T)
-    flat, starts = order.reshape(-1), cases * q
-    places, top = np.empty((3, n), dtype=np.intp), np.empty((3, n))
-    for rank in range(3):
-        places[rank] = order.argmax(axis=1)
-        at = starts + places[rank]
-        top[rank] = flat[at]
-        flat[at] = -np.inf
-    values = finish(top.T, cases).T
-    near, second, best, following = places[0], places[1], values[0], values[1]
-    doubtful = np.flatnonzero((values[1:] >= values[:-1] - TOLERANCE).any(axis=0))
-    if len(doubtful):
-        order[doubtful[:, None], places[:, doubtful].T] = top[:, doubtful].T
-        found = two_best(finish(order[doubtful], doubtful).T)
-        near[doubtful], best[doubtful], second[doubtful], following[doubtful] = found
-    return TwoBest(near, best, second, following)
 
 
 def shares(groups: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from limits import lower_limits
-from marking import MarkedClassifier, MarkedFeatures, MarkedSimilarity
+from marking import MarkedClassifier, MarkedFeatures, MarkedSimilarity, pretend
 from memclf import MemoryClassifier
 from memclf._version import __version__
 from memclf.cases.executors import Here, OnCluster, find_executor
@@ -85,14 +85,6 @@ def test_processes__worker_killed_while_evaluating__rows_are_the_same(tmp_path):
         killer.join()
     assert killer.killed is not None
     assert found == expected
-
-
-def pretend(version):
-    """Another version of memclf, or none, in a worker process."""
-    import sys
-    from types import SimpleNamespace
-
-    sys.modules["memclf._version"] = None if version is None else SimpleNamespace(__version__=version)
 
 
 def test_processes__another_memclf__is_refused_by_name():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memclf.similarity import CosineSimilarity, RBFSimilarity
-from memclf.similarity import numeric as module
+from memclf.similarity import nearest as module
 
 
 def two_best_one_by_one(block):
@@ -57,3 +57,36 @@ def test_nearest_two__single_precision_rows__are_compared_in_double():
     Z = similarity.fit_describe(X)
     assert similarity.nearest_two(Z[:5], Z).best.dtype == np.float64
     check(similarity, Z[:5], Z)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([3, 4, 40, 129, 256, 257]),
+    st.sampled_from([1e-44, 1e-9, 1.0, 1e6, 1e30, 1e200]),
+    st.sampled_from([0.0, 1.0, -1.0, -300.0]),
+)
+def test_two_best_in_order__numbers_of_any_size__are_as_in_double_precision(seed, q, scale, offset):
+    """Many of these differ in double precision alone; some are too large for single precision, or too small."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.integers(-3, 4, (q, 50)) * rng.choice([1e-7, 1e-3, 1.0], (1, 50)) + offset
+    order = numbers * scale
+
+    def finish(order, cases):
+        return 0.5 + (order / scale - offset) / 10 * weight[cases]
+
+    weight = rng.uniform(0.5, 1, 50)
+    found = module.two_best_in_order(order.copy(), finish)
+    expected = two_best_one_by_one(finish(order, np.arange(50)))
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, atol=1e-12)
+
+
+def test_two_best_in_order__clear_cases__are_answered_in_single_precision(monkeypatch):
+    """What double precision is asked for are the few cases whose memories nearly tie."""
+    seen = []
+    exact = module._three_best
+    monkeypatch.setattr(module, "_three_best", lambda order, spare: seen.append(order.shape[1]) or exact(order, spare))
+    order = -np.random.default_rng(0).uniform(0, 4, (100, 5000))
+    module.two_best_in_order(order, lambda numbers, cases: np.exp(numbers))
+    assert sum(seen) < 250

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -13,13 +12,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import safe_sparse_dot
 
-from memclf._numbers import Array, TwoBest, two_best, two_best_in_order
-from memclf.cases import containers, distinct
+from memclf._numbers import Array, TwoBest, two_best
+from memclf.cases import distinct
 from memclf.similarity.base import NumericSimilarity
 from memclf.similarity.choices import Choices
+from memclf.similarity.nearest import Finish, Order, nearest_two_in_blocks
 
 FEW = 16
-IN_CACHE = 2**19  # numbers that are worked on at once: 4 MB, which stay in the caches; with fewer, calls cost more
 FAR = 20.0  # gamma times squared length, up to which a rounded product keeps similarities within 1e-13
 MEDIAN_SAMPLE = 1000  # distinct cases from which the median distance is taken
 
@@ -123,36 +122,27 @@ class RBFSimilarity(NumericSimilarity):
         gamma, shrink = self._scale()
         a = (shrink * _squares(A))[:, 0]
         far = np.flatnonzero(-a > FAR)
-        scaled = np.vstack([2 * gamma * A.T, a])
+        scaled = np.column_stack([2 * gamma * A, a])
 
-        def nearest(some: Array, order: Array) -> TwoBest:
+        def start(some: Array) -> tuple[Order, Finish]:
             # The squared length of a case is the same for all memories, so it is left out of their order.
             b = shrink * _squares(some)
 
-            def finish(order: Array, cases: Array) -> Array:
-                exponent = order + b[cases]
+            def order(some: Array, out: Array) -> Array:
+                # A column of ones adds the squared lengths of the memories within the product.
+                np.matmul(scaled, np.hstack([some, np.ones_like(b)]).T, out=out)
+                if len(far):  # see `compare`
+                    out[far] = -gamma * cdist(A[far], some, "sqeuclidean") - b.T
+                return out
+
+            def finish(numbers: Array, cases: Array) -> Array:
+                exponent = numbers + b[cases, 0]
                 np.minimum(exponent, 0.0, out=exponent)
                 return np.asarray(np.exp(exponent, out=exponent))
 
-            # A column of ones adds the squared lengths of the memories within the product.
-            np.matmul(np.hstack([some, np.ones_like(b)]), scaled, out=order)
-            if len(far):  # see `compare`
-                order[:, far] = -gamma * cdist(some, A[far], "sqeuclidean") - b
-            return two_best_in_order(order, finish)
+            return order, finish
 
-        return _in_cache(nearest, A, B)
-
-
-def _in_cache(nearest: Callable[[Array, Array], TwoBest], A: Array, B: Array) -> TwoBest:
-    """`nearest` of so many rows of `B` at a time that one number per pair stays in the cache."""
-    q, n = len(A), len(B)
-    size = min(n, max(1, IN_CACHE // q))
-    order = np.empty((size, q))
-    found = TwoBest(np.empty(n, dtype=np.intp), np.empty(n), np.empty(n, dtype=np.intp), np.empty(n))
-    for part in containers.chunks(n, size):
-        for whole, some in zip(found, nearest(B[part], order[: part.stop - part.start]), strict=True):
-            whole[part] = some
-    return found
+        return nearest_two_in_blocks(start, A, B)
 
 
 def _squares(A: Any) -> Array:
@@ -227,7 +217,10 @@ class CosineSimilarity(NumericSimilarity):
         if sp.issparse(A) or sp.issparse(B):
             return two_best(self.compare(A, B))
 
-        def finish(order: Array, cases: Array) -> Array:
-            return np.clip(order, 0.0, 1.0)
+        def order(some: Array, out: Array) -> Array:
+            return np.matmul(A, some.T, out=out)
 
-        return _in_cache(lambda some, order: two_best_in_order(np.matmul(some, A.T, out=order), finish), A, B)
+        def finish(numbers: Array, cases: Array) -> Array:
+            return np.clip(numbers, 0.0, 1.0)
+
+        return nearest_two_in_blocks(lambda some: (order, finish), A, B)

@@ -16,10 +16,11 @@ from sklearn.tree import DecisionTreeClassifier
 from counting import CountingClassifier, count
 from memclf import MemoryClassifier, load, save
 from memclf.answers import AutoAnswer
-from memclf.answers.auto import labels_by_closeness
 from memclf.answers.base import HeldOut, Opinions
-from memclf.answers.belief import PARTS, Belief, Sample, _Together, learn_belief, leave_out
+from memclf.answers.belief import PARTS, Belief, _Together, learn_belief
 from memclf.answers.choice import Trial, Worth, choose, try_beliefs
+from memclf.answers.nearby import labels_by_closeness
+from memclf.answers.samples import Sample, draw_samples, leave_out
 from memclf.cases import Cases
 from memclf.classifier.fit import FittedParts
 from memclf.classifier.folds import FoldPlan
@@ -476,43 +477,46 @@ def test_auto__together_gives_labels_no_power__they_are_not_named():
     assert "the labels of" not in clf.explain(X[:1])[0].sentence
 
 
-def test_learn__far_cases_of_a_class_of_small_weight__are_learned_from():
+def as_told(opinions, strange):
+    """In place of what is beyond the usual."""
+    return opinions
+
+
+def test_draw_samples__far_cases_of_a_class_of_small_weight__are_learned_from():
     found, truth = opinions(60)
     weight = np.where(truth == 0, 0.1, 1.0)
     prior = np.bincount(truth, weight) / weight.sum()
     held = [HeldOut(np.arange(60), [replace(found, prior=prior)], [np.zeros(60)], far=far) for far in (False, True)]
-    answer = AutoAnswer()
-    answer.learn(held, truth, weight, None)
-    plain, far = answer._samples(held, truth, weight, None)
+    plain, far = draw_samples(held, truth, weight, None, as_told)
     assert len(far.truth) == 60
     assert plain.weight.sum() == pytest.approx(far.weight.sum())
 
 
-def test_learn__cases_as_they_are_and_two_shifted_versions__both_kinds_count_as_much():
+def test_draw_samples__cases_as_they_are_and_two_shifted_versions__both_kinds_count_as_much():
     found, truth = opinions(60)
     held = [HeldOut(np.arange(60), [found] * 3, [np.zeros(60)] * 3)]
-    plain, *shifted = AutoAnswer().learn(held, truth, None, None)._samples(held, truth, None, None)
+    plain, *shifted = draw_samples(held, truth, None, None, as_told)
     assert plain.weight.sum() == pytest.approx(sum(each.weight.sum() for each in shifted))
     assert all(each.unit.tolist() == list(range(60)) for each in (plain, *shifted))
 
 
-def test_learn__case_and_control_side_by_side__a_sample_holds_both_and_every_version_of_a_case():
+def test_draw_samples__case_and_control_side_by_side__a_sample_holds_both_and_every_version_of_a_case():
     found, _ = opinions(6000)
     truth = np.arange(6000) % 2
     found = replace(found, prior=np.array([0.5, 0.5, 0.0]))
     held = [HeldOut(np.arange(6000), [found] * 3, [np.zeros(6000)] * 3)]
-    samples = AutoAnswer().learn(held, truth, None, None)._samples(held, truth, None, None)
+    samples = draw_samples(held, truth, None, None, as_told)
     assert all(len(each.truth) == 3000 for each in samples)
     assert all(np.bincount(each.truth).tolist() == [1500, 1500] for each in samples)
     assert all(np.array_equal(each.unit, samples[0].unit) for each in samples)
     assert np.array_equal(samples[0].opinions.local, found.local[samples[0].unit])
 
 
-def test_learn__groups__cases_of_a_group_are_one_unit():
+def test_draw_samples__groups__cases_of_a_group_are_one_unit():
     found, truth = opinions(60)
     held = [HeldOut(np.arange(60), [found], [np.zeros(60)])]
     groups = np.array(["b", "a", "c"] * 20)
-    (only,) = AutoAnswer().learn(held, truth, None, groups)._samples(held, truth, None, groups)
+    (only,) = draw_samples(held, truth, None, groups, as_told)
     assert only.unit.tolist() == [1, 0, 2] * 20
 
 

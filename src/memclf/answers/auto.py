@@ -22,10 +22,8 @@ from memclf.answers.base import (
 )
 from memclf.answers.belief import (
     CLOSENESSES,
-    ENOUGH,
     NEVER,
     PARTS,
-    Sample,
     learn_belief,
     mix_classifiers,
     read_description,
@@ -33,12 +31,13 @@ from memclf.answers.belief import (
 from memclf.answers.choice import TOGETHER, choose, try_beliefs
 from memclf.answers.local import list_classes, name_classifier
 from memclf.answers.measured import TreesAndCurves, ask_measured, fit_measured
+from memclf.answers.nearby import count_by_weight, labels_by_closeness
 from memclf.answers.product import ProductAnswer, say_balance, say_outcome, say_strange
-from memclf.cases import Cases, containers
+from memclf.answers.samples import draw_samples
+from memclf.cases import Cases
 from memclf.local import pool
 from memclf.local.competence import Calibration, detector_for
 from memclf.routing import Routes
-from memclf.similarity.base import compare_memories, describe
 
 #: What the user wants to be good at -> how far rare classes may be weighed up.
 METRICS = {"accuracy": (0.0,), "both": (0.0, 0.25, 0.5, 0.75, 1.0), "balanced_accuracy": (0.5, 0.75, 1.0)}
@@ -56,8 +55,7 @@ WORDS = {
     "balanced_accuracy": "balanced accuracy",
 }
 NOT_SURELY = ", since no part alone is ahead by two standard errors"
-MOSTLY = 0.5  # a class of which less is left to learn from says nothing about its held-out cases
-BLOCK = 2**21  # similarities held at once
+MOSTLY = 0.5  # share of its usual say below which a part counts for less
 
 
 class AutoAnswer(ProductAnswer):
@@ -129,14 +127,14 @@ class AutoAnswer(ProductAnswer):
     def fit_local(self, parts: Any, cases: Cases, y: Array, counted: Array, weight: Array | None = None) -> Self:
         """Fit detectors, and a classifier on what the expert's features measure, if there are any."""
         self.measured_, self.odd_ = fit_measured(parts, cases, y, counted, weight)
-        self.label_weights_ = _weigh_labels(parts, y, counted, weight)
+        self.label_weights_ = count_by_weight(parts, y, counted, weight)
         return super().fit_local(parts, cases, y, counted, weight)
 
     def refit_local(
         self, parts: Any, cases: Cases, y: Array, counted: Array, unchanged: Mapping[int, int], weight: Array | None
     ) -> Self:
         new = super().refit_local(parts, cases, y, counted, unchanged, weight)
-        new.label_weights_ = _weigh_labels(parts, y, counted, weight)
+        new.label_weights_ = count_by_weight(parts, y, counted, weight)
         return new
 
     def observe(self, parts: Parts, cases: Cases, routes: Routes) -> tuple[Opinions, Array]:
@@ -194,7 +192,7 @@ class AutoAnswer(ProductAnswer):
         self.distances_ = Calibration.of(np.concatenate([each.opinions[0].distance for each in plain]))
         odd = [each.opinions[0].oddness for each in plain if each.opinions[0].oddness is not None]
         self.oddness_ = Calibration.of(np.concatenate(odd)) if odd else None
-        samples = self._samples(held, codes, weight, groups)
+        samples = draw_samples(held, codes, weight, groups, self.compare_with_usual)
         trials = try_beliefs(samples, METRICS[self.metric])
         best = choose(trials, self.metric)
         self.balance_ = best.balance
@@ -208,25 +206,6 @@ class AutoAnswer(ProductAnswer):
         if not self.belief_.measured:
             self.measured_ = self.odd_ = self.oddness_ = None
         return self
-
-    def _samples(self, held: list[HeldOut], codes: Array, weight: Array | None, groups: Array | None) -> list[Sample]:
-        """Opinions with true classes; cases as they are count as much as all shifted ones."""
-        found: list[Sample] = []
-        unit = np.arange(len(codes)) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
-        order = _shuffle_within_classes(codes)
-        n = sum(len(each.rows) * len(each.opinions) for each in held)
-        step = max(1, n // (2 * ENOUGH))  # fewer cases tell four numbers as well
-        for fold, each in enumerate(held):
-            own = np.ones(len(each.rows)) if weight is None else np.asarray(weight, dtype=float)[each.rows]
-            for number, (opinions, strange) in enumerate(zip(each.opinions, each.strangeness, strict=True)):
-                rows = np.arange(len(each.rows))
-                if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
-                    rows = np.flatnonzero(_left(opinions, codes, weight, each.rows) >= MOSTLY)
-                rows = np.sort(rows[np.argsort(order[each.rows][rows])][::step])
-                told = self.compare_with_usual(opinions, strange).take(rows)
-                shifted = each.far or number > 0
-                found.append(Sample(told, codes[each.rows][rows], own[rows], fold, shifted, unit[each.rows][rows]))
-        return _share_out(found)
 
     def compare_with_usual(self, opinions: Opinions, strange: Array | None) -> Opinions:
         """The opinions with strangeness and distance beyond the usual."""
@@ -327,55 +306,7 @@ class AutoAnswer(ProductAnswer):
         return f"{who} ({WORDS[self.metric]} on held-out and shifted training cases: {right})"
 
 
-def labels_by_closeness(parts: Any, cases: Cases, closenesses: list[float], counts: Array) -> dict[float, Array]:
-    """Label distributions of all memories together, weighed by closeness in several ways.
-
-    `counts` are the classes in each cluster, by the weights of their cases.
-    """
-    Z, prior = describe(parts.similarity, cases), parts.frequencies
-    found: dict[float, list[Array]] = {each: [] for each in closenesses}
-    for part in containers.chunks(len(cases), max(1, BLOCK // len(counts))):
-        some = containers.take(Z, np.arange(part.start, part.stop))
-        alike = compare_memories(parts.similarity, parts.descriptions, parts.memory_indices, some, part.start).T
-        nearness = alike / np.maximum(alike.max(axis=1, keepdims=True), np.finfo(float).tiny)
-        for closeness, rows in found.items():
-            weighed = nearness**closeness @ counts
-            rows.append((weighed + prior) / (weighed.sum(axis=1, keepdims=True) + 1))
-    return {closeness: np.concatenate(rows) for closeness, rows in found.items()}
-
-
-def _weigh_labels(parts: Any, y: Array, counted: Array, weight: Array | None) -> Array:
-    """How much weight the cases of each class have in each cluster."""
-    found = np.zeros(parts.cluster_counts.shape)
-    where = parts.labels[counted], np.searchsorted(parts.classes, y[counted])
-    np.add.at(found, where, 1.0 if weight is None else weight[counted])
-    return found
-
-
 def _sizes(parts: Any) -> Array:
     """For each memory the number of cases that its classifier learned from."""
     counts, home = parts.cluster_counts.sum(axis=1), parts.pool.trained_with
     return np.array([counts.sum() if k == pool.GLOBAL else counts[home == k].sum() for k in home])
-
-
-def _left(opinions: Opinions, codes: Array, weight: Array | None, rows: Array) -> Array:
-    """For each held-out case how common its class was among the cases left, compared with all."""
-    overall = np.bincount(codes, weight, minlength=len(opinions.prior))
-    overall = overall / overall.sum()
-    return np.asarray((opinions.prior / np.maximum(overall, np.finfo(float).tiny))[codes[rows]])
-
-
-def _shuffle_within_classes(codes: Array) -> Array:
-    """A place for each case, so that every k-th of them are a fair sample of each class.
-
-    The order in which cases were collected means something: pairs of case and control, say, lie side by side.
-    """
-    place = np.empty(len(codes), dtype=np.intp)
-    place[np.lexsort((np.random.default_rng(0).permutation(len(codes)), codes))] = np.arange(len(codes))
-    return place
-
-
-def _share_out(samples: list[Sample]) -> list[Sample]:
-    """Weights under which cases as they are count as much as all shifted ones together."""
-    total = {kind: sum(float(each.weight.sum()) for each in samples if each.shifted == kind) for kind in (False, True)}
-    return [replace(each, weight=each.weight / total[each.shifted]) for each in samples if len(each.truth)]

@@ -21,6 +21,7 @@ from scipy.special import log_softmax, softmax
 
 from memclf._numbers import Array, first_largest
 from memclf.answers.base import FLOOR, Opinions
+from memclf.answers.samples import Sample
 
 ALONE = 0.0  # cases that a cluster is short of: none, the local classifier answers alone
 NEVER = np.inf  # all clusters are too small: the global classifier answers alone
@@ -33,7 +34,6 @@ ALMOST_NONE = 1e-3  # a part with a smaller power is not asked
 HOTTEST = 3.0  # logarithm of the largest temperature
 FARTHEST = 50.0  # strangeness and distance beyond the usual; more fades no further
 SAME_LOSS = 1e-6  # losses that differ by less are equal: the optimisation ends there
-ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
 
 
 @dataclass(frozen=True)
@@ -159,55 +159,6 @@ def _beyond(excess: Array | None, n: int) -> Array:
 
 def _log(P: Array) -> Array:
     return np.asarray(np.log(np.maximum(P, FLOOR)))
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Opinions about some held-out cases with their true classes.
-
-    Attributes
-    ----------
-    opinions : Opinions
-    truth : ndarray
-        Positions of the true classes.
-    weight : ndarray
-        Of each case; those of cases as they are add up to as much as those of shifted ones.
-    fold : int
-        The fold in which they were held out.
-    shifted : bool
-        Whether the cases are changed, or their memories were held out with them.
-    unit : ndarray or None
-        Of each case what it belongs to: versions of one case, and cases of one group, are not independent of each
-        other. None: all are.
-    """
-
-    opinions: Opinions
-    truth: Array
-    weight: Array
-    fold: int
-    shifted: bool
-    unit: Array | None = None
-
-    def take(self, rows: Array) -> Sample:
-        """Some of the cases."""
-        unit = None if self.unit is None else self.unit[rows]
-        told = self.opinions.take(rows)
-        return replace(self, opinions=told, truth=self.truth[rows], weight=self.weight[rows], unit=unit)
-
-
-def leave_out(samples: list[Sample], fold: int) -> list[Sample]:
-    """The samples of other folds, without cases of the units that this fold holds.
-
-    Where whole memories are held out as well, each case is in two folds.
-    """
-    held = [each.unit for each in samples if each.fold == fold and each.unit is not None]
-    units = np.concatenate(held) if held else np.empty(0)
-    found = []
-    for each in samples:
-        if each.fold != fold:
-            rest = np.ones(len(each.truth), bool) if each.unit is None else ~np.isin(each.unit, units)
-            found.append(each.take(np.flatnonzero(rest)))
-    return [each for each in found if len(each.truth)]
 
 
 def learn_belief(samples: list[Sample]) -> Belief:

@@ -8,7 +8,8 @@ import numpy as np
 
 from memclf._numbers import Array, first_largest, reaches
 from memclf.answers.base import balance_probabilities
-from memclf.answers.belief import Sample, learn_belief, leave_out, list_parts
+from memclf.answers.belief import learn_belief, list_parts
+from memclf.answers.samples import Sample, leave_out
 
 TOGETHER = "together"  # the name of the product
 SURELY = 2.0  # standard errors by which a part has to be better than the product

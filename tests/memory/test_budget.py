@@ -123,9 +123,10 @@ def test_budget__batches_find_many_memories__blocks_become_smaller(monkeypatch):
 
     monkeypatch.setattr(blocks.Blocks, "assign", looking)
     found = []
+    selector = MemorySelector(LinearSimilarity(), 0.9, n_jobs=1, random_state=0)
     for most in ("1GB", "10MB"):
         seen.clear()
-        found.append((select_memories(X, LinearSimilarity(), 0.9, max_memory=most, random_state=0), max(seen)))
+        found.append((selector.set_params(max_memory=most).fit(X).search_result_, max(seen)))
     (wide, many), (narrow, fewer) = found
     assert fewer < min(many, len(X))
     assert narrow.indices.tolist() == wide.indices.tolist()

@@ -90,3 +90,42 @@ def test_two_best_in_order__clear_cases__are_answered_in_single_precision(monkey
     order = -np.random.default_rng(0).uniform(0, 4, (100, 5000))
     module.two_best_in_order(order, lambda numbers, cases: np.exp(numbers))
     assert sum(seen) < 250
+
+
+@pytest.mark.parametrize("q", [3, 256, 257, 512])
+def test_two_best_in_order__numbers__are_as_they_were(q):
+    order = np.asfortranarray(np.random.default_rng(0).normal(size=(q, 20)))
+    before = order.copy()
+    module.two_best_in_order(order, lambda numbers, cases: np.exp(np.minimum(numbers, 5) - 5))
+    np.testing.assert_array_equal(order, before)
+
+
+def test_two_best_in_order__larger_number_that_rounding_hides__is_found():
+    unit = 2.0**-23
+    order = np.full((256, 1), -1.0)
+    order[[3, 200, 0, 250], 0] = 2, 1, 1 + 199 * unit, 1 + 150 * unit
+    assert module.two_best_in_order(order, lambda numbers, cases: np.clip(numbers / 2, 0, 1)).second == 0
+
+
+def test_two_best_in_order__steps__hide_no_larger_number():
+    """Not all that is larger is more similar; and numbers too large for single precision say nothing there."""
+    order = np.array([[5e-169], [4e66], [2e-110]])
+    found = module.two_best_in_order(order, lambda numbers, cases: (numbers > 0) * 0.5 + (numbers > 1) * 0.25)
+    assert (found.near, found.second) == (1, 0)
+
+
+def test_nearest_two__memory_whose_distance_is_no_number__warns_of_nothing():
+    A, B = np.array([[1e160], [0.0], [1.0]]), np.array([[0.1], [0.7]])
+    with np.errstate(under="raise"):
+        found = RBFSimilarity(1.0).nearest_two(A, B)
+    assert found.near.tolist() == [1, 2]
+    assert found.second.tolist() == [2, 1]
+
+
+def test_nearest_two__some_cases_far_from_the_others__keep_their_digits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 1))
+    X[::3] += 1e5
+    similarity = RBFSimilarity(1.0)
+    Z = similarity.fit_describe(X)
+    check(similarity, Z[:9], Z)

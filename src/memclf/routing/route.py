@@ -15,7 +15,6 @@ from memclf.similarity.base import can_order, compare_memories, nearest_memories
 
 RULES = ("argmax_then_check", "check_then_argmax")
 BLOCK = 2**21  # similarities held at once
-PARTS = 4  # as many times as many cases at once, where not all of their similarities are held
 NONE = -1  # in place of a memory's number: there is none
 
 
@@ -137,10 +136,7 @@ def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array,
         return route(compare_memories(*case), thresholds, rule)
 
     n, ordered = containers.count(Z), plain and can_order(similarity)
-    threads, size = count_threads() if ordered else 1, BLOCK // len(indices)
-    if ordered:  # not all similarities are held, and threads wait for each other between parts
-        size = max(size, min(PARTS * size, -(-n // threads)))
-    slices = list(containers.chunks(n, size))
+    slices = list(containers.chunks(n, BLOCK // len(indices)))
     if len(slices) <= 1:
         return routed(slice(0, n))
     whole = Routes(**{name: np.empty(n, dtype) for name, dtype in _COLUMNS.items()}, n_memories=len(indices))
@@ -150,6 +146,7 @@ def route_all(similarity: Any, memories: Any, indices: Array, thresholds: Array,
         for name in _COLUMNS:
             getattr(whole, name)[part] = getattr(found, name)
 
+    threads = count_threads() if ordered else 1
     with one_blas_thread(threads > 1):
         map_in_threads(fill, slices, threads)
     return whole

@@ -124,25 +124,26 @@ class RBFSimilarity(NumericSimilarity):
         far = np.flatnonzero(-a > FAR)
         scaled = np.column_stack([2 * gamma * A, a])
 
-        def start(some: Array) -> tuple[Order, Finish]:
-            # The squared length of a case is the same for all memories, so it is left out of their order.
+        def compare_with(some: Array) -> tuple[Order, Finish]:
+            # The squared length of a case is the same for all memories, so it is left out of their order. Beside far
+            # ones it is not, since their digits would be lost in it.
             b = shrink * _squares(some)
 
             def order(some: Array, out: Array) -> Array:
                 # A column of ones adds the squared lengths of the memories within the product.
                 np.matmul(scaled, np.hstack([some, np.ones_like(b)]).T, out=out)
                 if len(far):  # see `compare`
-                    out[far] = -gamma * cdist(A[far], some, "sqeuclidean") - b.T
+                    out += b.T
+                    out[far] = -gamma * cdist(A[far], some, "sqeuclidean")
                 return out
 
             def finish(numbers: Array, cases: Array) -> Array:
-                exponent = numbers + b[cases, 0]
-                np.minimum(exponent, 0.0, out=exponent)
+                exponent = np.minimum(numbers if len(far) else numbers + b[cases, 0], 0.0)
                 return np.asarray(np.exp(exponent, out=exponent))
 
             return order, finish
 
-        return nearest_two_in_blocks(start, A, B)
+        return nearest_two_in_blocks(compare_with, A, B)
 
 
 def _squares(A: Any) -> Array:

@@ -48,6 +48,14 @@ def test_fit_data__answer_global__the_plain_model_answers(table, tmp_path):
     assert not found.comparison.advice.more
 
 
+def test_fit__metric__is_what_auto_is_judged_by(table, tmp_path):
+    options = ("--target", "outcome", "--estimator", "logistic", "--metric", "balanced_accuracy")
+    shown = run(table, *options, "--out", tmp_path / "m")
+    assert shown.exit_code == 0, shown.output
+    assert "(balanced accuracy on held-out and shifted training cases" in " ".join(shown.output.split())
+    assert memclf.load(tmp_path / "m").answer.metric == "balanced_accuracy"
+
+
 def test_fit__groups_and_json__compare_all_four_contenders(table, tmp_path):
     frame = pd.read_csv(table)
     frame.assign(doctor=np.arange(len(frame)) // 6).to_parquet(tmp_path / "t.parquet")
@@ -170,6 +178,12 @@ def test_fit__spec_of_taught_regions__measures_those_of_the_folder(pictures, tmp
         (("--target", "nothing"), 1, "has no column 'nothing'"),
         ((), 1, "none of the columns label, class, target, y; say --target COLUMN"),
         (("--target", "outcome", "--answer", "guess"), 2, "--answer must be one of"),
+        (
+            ("--target", "outcome", "--metric", "f1"),
+            2,
+            "--metric must be one of accuracy, both",
+        ),
+        (("--target", "outcome", "--metric", "accuracy", "--answer", "labels"), 2, "but labels answers"),
         (("--target", "outcome", "--similarity", "gowr"), 2, "did you mean gower?"),
         (("--target", "outcome", "--features", "look.yaml"), 2, "--features names measurements of images, but"),
         (("--target", "outcome", "--regions", "taught"), 2, "--regions finds what a SPEC measures; give the SPEC too"),

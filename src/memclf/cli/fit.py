@@ -59,6 +59,9 @@ def fit(
     answer: Annotated[
         str, typer.Option(help="Who answers: local, global, labels, product or auto (docs/answers.md).")
     ] = "auto",
+    metric: Annotated[
+        str, typer.Option(help="What auto is to be good at: accuracy, balanced_accuracy or both.")
+    ] = "both",
     unknown_rate: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of cases like these that may be answered unknown; 0: none is.")
     ] = 0.05,
@@ -126,6 +129,7 @@ def fit(
                     similarity=similarity,
                     estimator=estimator,
                     answer=answer,
+                    metric=metric,
                     unknown_rate=unknown_rate or None,
                     seed=seed,
                     skip_broken=skip_broken,

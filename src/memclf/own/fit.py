@@ -12,6 +12,8 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 
 from memclf._progress import say
+from memclf.answers import AutoAnswer
+from memclf.answers.auto import METRICS
 from memclf.cases import Memory
 from memclf.cases.store import Store as CacheStore
 from memclf.classifier import MemoryClassifier
@@ -26,7 +28,8 @@ from memclf.persist import save
 from memclf.persist.folder import check_target
 
 FOLDS = 5
-GLOBAL, LABELS = "global", "labels"
+AUTO, GLOBAL, LABELS = "auto", "global", "labels"
+BOTH = "both"  # accuracy and balanced accuracy
 TEXTS = (
     "holds texts, and memclf has no model of texts by itself. Turn each text into numbers with a sentence embedder "
     "(pip install sentence-transformers), write them as columns of a .parquet file beside the target, and give "
@@ -122,6 +125,7 @@ def fit_data(
     similarity: str | None = None,
     estimator: str | None = None,
     answer: str = "auto",
+    metric: str = "both",
     unknown_rate: float | None = 0.05,
     seed: int = 0,
     skip_broken: bool = False,
@@ -145,6 +149,8 @@ def fit_data(
         A name of memclf, or module:object of one's own, which is imported. None: what `memclf.own.defaults` says.
     answer : str
         See `MemoryClassifier`.
+    metric : "accuracy", "balanced_accuracy" or "both"
+        What the answer "auto" is to be good at; see `AutoAnswer`.
     unknown_rate : float or None
         The share of cases like these that may be answered unknown. None: every case is answered.
     seed : int
@@ -165,6 +171,7 @@ def fit_data(
         similarity=similarity,
         estimator=estimator,
         answer=answer,
+        metric=metric,
         unknown_rate=unknown_rate,
         seed=seed,
         keep_training=keep_training,
@@ -182,6 +189,7 @@ def fit_cases(
     similarity: Any = None,
     estimator: str | None = None,
     answer: str = "auto",
+    metric: str = "both",
     unknown_rate: float | None = 0.05,
     seed: int = 0,
     keep_training: bool = False,
@@ -198,7 +206,7 @@ def fit_cases(
         Measurements of images, or the SPEC that names them.
     similarity : str, similarity or None
         By name as in `fit_data`, or the similarity itself.
-    out, estimator, answer, unknown_rate, seed, keep_training, cache, folds, verbose
+    out, estimator, answer, metric, unknown_rate, seed, keep_training, cache, folds, verbose
         As in `fit_data`.
     """
     if out is not None:
@@ -208,7 +216,8 @@ def fit_cases(
             f"the groups of {data.path} are {many}, and {folds} held-out folds need at least {folds}, since a group "
             "stays together; give a column that cuts the cases finer, or none"
         )
-    make_memory, plain = _contenders(data, features, similarity, estimator, answer, unknown_rate, seed)
+    rule = _find_rule(answer, metric)
+    make_memory, plain = _contenders(data, features, similarity, estimator, rule, unknown_rate, seed)
     cases = data.cases
     if data.kind == "images":  # described once for all folds, by the workers of a cluster if there is one
         cases = cases.remembered(None if cache is None else Memory(len(cases), CacheStore(cache)), spread=True)
@@ -257,7 +266,7 @@ def _contenders(
     features: Any,
     similarity: Any,
     estimator: Any,
-    answer: str,
+    answer: Any,
     unknown_rate: float | None,
     seed: int,
 ) -> tuple[Any, Any]:
@@ -282,6 +291,17 @@ def _contenders(
         return make_classifier(n, alike, plain, answer=answer, unknown_rate=unknown_rate, start=start, seed=seed)
 
     return make_memory, plain
+
+
+def _find_rule(answer: str, metric: str) -> Any:
+    """Who answers, as `MemoryClassifier` takes it."""
+    if metric == BOTH:
+        return answer
+    if metric not in METRICS:
+        raise OptionError(f"--metric must be one of {', '.join(METRICS)}; got {metric!r}")
+    if answer != AUTO:
+        raise OptionError(f"--metric says what the answer auto is to be good at, but {answer} answers")
+    return AutoAnswer(metric=metric)
 
 
 def _read_features(features: Any) -> Any:

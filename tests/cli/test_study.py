@@ -19,7 +19,7 @@ OPTIONS = {
     *("corrupt_at", "image_size", "pretrained", "train", "local", "epochs", "local_epochs", "batch_size", "lr"),
     *("momentum", "weight_decay", "schedule", "device", "mixed_precision", "recipe_backbone", "weights", "textures"),
     *("augmented", "sturdy", "careful", "folds", "ablate", "ensemble", "networks", "n_train", "n_test", "patch_size"),
-    *("recipe_setting", "min_cluster_size", "literal", "plan", "cluster", "workers", "cache"),
+    *("recipe_setting", "min_cluster_size", "literal", "plan", "cluster", "workers", "cache", "metric"),
 }
 
 

@@ -11,8 +11,9 @@ from PIL import Image
 from rich.console import Console
 from safetensors.torch import save_file
 
+from memclf.answers.auto import METRICS
 from memclf.exceptions import StudyError, WeightsError
-from memclf.studies import settings_for
+from memclf.studies import Settings, settings_for
 from memclf.studies.checks import check_weights
 from memclf.studies.published import table
 from memclf.studies.run import run_study
@@ -258,6 +259,10 @@ def test_check_weights__all_of_them_there__says_which_take_a_while(monkeypatch):
     backbones = ["resnet18", "efficientnet_lite0"]
     check_weights(settings_for("leaf", backbones=backbones, weights=["resnet18=published"]), said.append)
     assert said == ["loading the published weights of resnet18"]
+
+
+def test_settings__metric__may_be_what_auto_takes():
+    assert set(Settings.about()["metric"].choices) == set(METRICS)
 
 
 def test_fingerprint__settings_that_came_later__count_only_if_given():

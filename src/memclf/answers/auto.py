@@ -55,7 +55,7 @@ WORDS = {
     "balanced_accuracy": "balanced accuracy",
 }
 NOT_SURELY = ", since no part alone is ahead by two standard errors"
-MOSTLY = 0.5  # share of its usual say below which a part counts for less
+FADED = 0.5  # share of its usual say below which the sentence tells that a part counts for less
 
 
 class AutoAnswer(ProductAnswer):
@@ -280,12 +280,12 @@ class AutoAnswer(ProductAnswer):
         said = most_probable(item.local)
         speaks = f"{self._name_classifier(item)} says {said!r} ({item.local[said]:.2f})"
         odd = ""
-        if self.belief_.measured and item.labels_share < MOSTLY * self.belief_.labels:
+        if self.belief_.measured and item.labels_share < FADED * self.belief_.labels:
             odd = "; the measurements count for less, since they are unlike those of training cases"
         if self.believed_ in PARTS or item.labels_share < ALONE:
             return f"{speaks}{odd}; its cluster holds {list_classes(item)}"
         why = f"{speaks} {'and' if said == told else 'but'} {labelled}, together {say_outcome(item)}"
-        if item.share < MOSTLY and item.competence is not None:
+        if item.share < FADED and item.competence is not None:
             return f"{why}; the classifier counts for less, since the case is {say_strange(item)}"
         return why + odd
 

@@ -11,7 +11,7 @@ from memclf._numbers import Array
 from memclf.answers.base import HeldOut, Opinions
 
 ENOUGH = 4000  # held-out cases of a kind that tell four numbers well enough
-MOSTLY = 0.5  # a class of which less is left to learn from says nothing about its held-out cases
+LEAST_LEFT = 0.5  # share of a class that must be left to learn from, for its held-out cases to say anything
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def draw_samples(
         for number, (opinions, strange) in enumerate(zip(each.opinions, each.strangeness, strict=True)):
             rows = np.arange(len(each.rows))
             if each.far:  # what was nearly forgotten with its memories cannot be answered by any part
-                rows = np.flatnonzero(_find_left(opinions, codes, weight, each.rows) >= MOSTLY)
+                rows = np.flatnonzero(_find_left(opinions, codes, weight, each.rows) >= LEAST_LEFT)
             rows = np.sort(rows[np.argsort(order[each.rows][rows])][::step])
             told = compare_with_usual(opinions, strange).take(rows)
             shifted = each.far or number > 0
